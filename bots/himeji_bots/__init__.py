@@ -1,0 +1,1 @@
+"""Reference bots that dial in like any other bot."""

@@ -1,0 +1,1 @@
+"""How positions of the castle family are drawn."""

@@ -1,0 +1,228 @@
+"""What stands where in a castle position: read here once, drawn as text and as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from himeji.render.icons import Die
+from himeji.render.page_parts import Group
+from himeji.rules.castle.components import Component, Row
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.words import (
+    COLOUR_NAMES,
+    COURTIER_PLACES,
+    DIE_PLACE_NAMES,
+    DIPLOMAT_PILE,
+    GEISHA_PLACES,
+    GOODS,
+    INFLUENCE,
+    LEFT,
+    ON_DAIMYO_FLOOR,
+    ON_OVERLOOK,
+    OUTSKIRTS_PILES,
+    PILE_NAMES,
+    SIDE_NAMES,
+    SOLITAIRE_PILE,
+    SPACE_NAMES,
+    STEWARD_PILE,
+    TEA_ROOMS,
+    TILE_SLOTS,
+    WORKER_NAMES,
+    YARD_OF_TILE,
+    YARDS,
+)
+
+GARDENS_PER_BRIDGE: Final = 2
+FACE_OF_SLOT: Final = (0, 1, 0, 1)  # of the yard tiles: blue, yellow (B-1.5)
+GAME_TITLE: Final = "The White Castle"
+CASTLE_DECKS: Final = (STEWARD_PILE, DIPLOMAT_PILE)
+
+
+def die_of(code: int) -> Die:
+    """The die that the state keeps as a number."""
+    return Die(COLOUR_NAMES[code >> 3], code & 7)
+
+
+def dice_on(game: CastleGame, space: int) -> list[Die]:
+    """The dice on a space of the main board, the lowest first."""
+    return [die_of(code) for code in game.spaces[space]]
+
+
+def tile_beside(game: CastleGame, room: int, row: int) -> Component | None:
+    """The die tile beside a row of a room."""
+    for slot in range(TILE_SLOTS):
+        if game.tables.slot_room[slot] == room and game.tables.slot_row[slot] == row:
+            return game.tables.of(game.tiles[slot])
+    return None
+
+
+def well_tiles(game: CastleGame) -> list[Component]:
+    """The tiles of the Well, reward side up."""
+    slots = range(TILE_SLOTS)
+    return [game.tables.of(game.tiles[s]) for s in slots if game.tables.slot_room[s] < 0]
+
+
+def gardens_of(game: CastleGame, colour: int) -> list[int]:
+    """The gardens under a bridge, by their place in `game.gardens`."""
+    first = GARDENS_PER_BRIDGE * colour
+    return [n for n in range(first, first + GARDENS_PER_BRIDGE) if n < len(game.gardens)]
+
+
+def tiles_of_yard(game: CastleGame, yard: int) -> list[tuple[Component, int]]:
+    """The tiles of a yard, each with the face that lies up (0 blue, 1 yellow)."""
+    slots = [slot for slot, its_yard in enumerate(YARD_OF_TILE) if its_yard == yard]
+    return [(game.tables.of(game.yard_tiles[slot]), FACE_OF_SLOT[slot]) for slot in slots]
+
+
+def courtiers_at(game: CastleGame, place: int) -> list[Group]:
+    """The courtiers in a place of the castle."""
+    counts = [(seat, game.courtiers[seat * COURTIER_PLACES + place]) for seat in range(game.clans)]
+    return [group for group in counts if group[1]]
+
+
+def courtiers_without_slot(game: CastleGame) -> list[Group]:
+    """The courtiers who came to the daimyo floor when no slot was free (B-4.5)."""
+    found = courtiers_at(game, ON_DAIMYO_FLOOR)
+    late = [(seat, count - game.slots.count(seat + 1)) for seat, count in found]
+    return [group for group in late if group[1]]
+
+
+def gardeners_at(game: CastleGame, garden: int) -> list[Group]:
+    """The gardeners in a garden."""
+    return [(seat, 1) for seat in range(game.clans) if game.gardeners[seat] >> garden & 1]
+
+
+def warriors_at(game: CastleGame, yard: int) -> list[Group]:
+    """The warriors in a yard."""
+    counts = [(seat, game.warriors[seat * YARDS + yard]) for seat in range(game.clans)]
+    return [group for group in counts if group[1]]
+
+
+def markers_at(game: CastleGame, position: int) -> list[int]:
+    """The influence markers on a position, the lowest first (B-6.2)."""
+    return [seat for seat in game.markers if game.goods[seat * GOODS + INFLUENCE] == position]
+
+
+def geishas_at(game: CastleGame, place: int) -> list[Group]:
+    """The geishas in a place of the tea garden."""
+    counts = [(clan, game.geishas[clan * GEISHA_PLACES + place]) for clan in range(game.clans)]
+    return [group for group in counts if group[1]]
+
+
+def lilies(game: CastleGame) -> list[Component]:
+    """The water lilies in the pond, none without Matcha."""
+    return [game.tables.of(lily) for lily in game.lilies]
+
+
+def ceremony_at(game: CastleGame, place: int) -> tuple[Component, int] | None:
+    """The ceremony tile of a place of the tea garden, with the face that lies up (0 is blue)."""
+    if place in TEA_ROOMS:
+        return game.tables.of(game.ceremonies[TEA_ROOMS.index(place)]), 1
+    return (game.tables.of(game.ceremonies[-1]), 0) if place == ON_OVERLOOK else None
+
+
+def own_ceremony(game: CastleGame, seat: int) -> Component | None:
+    """The ceremony tile of a domain, blue face up."""
+    return game.tables.of(game.domain_tiles[seat]) if any(game.domain_tiles[seat:][:1]) else None
+
+
+def outskirts(game: CastleGame) -> list[tuple[Component, int]]:
+    """The visible outskirts cards, each with the cards left under it."""
+    piles = [pile for pile in OUTSKIRTS_PILES if game.tops[pile]]
+    return [(game.tables.of(game.tops[pile]), len(game.unseen[pile])) for pile in piles]
+
+
+def spaces_of(game: CastleGame, *areas: str) -> list[int]:
+    """The spaces of some areas."""
+    return [number for number, space in enumerate(game.tables.spaces) if space.area in areas]
+
+
+def at_home(game: CastleGame, seat: int, row: int) -> int:
+    """Members that still cover a row of the domain."""
+    return len(game.tables.cells[row]) - 1 - game.members_out(seat, row)
+
+
+def worker_of(row: int) -> str:
+    """The members who live in a row of the domain."""
+    return WORKER_NAMES[row]
+
+
+def card_rows(card: Component) -> Iterator[tuple[int, Row]]:
+    """The rows of a card, each with the first line of the domain that it serves (B-3.6)."""
+    line = 0
+    for row in card.rows:
+        yield line, row
+        line += row.lines
+
+
+def decks(game: CastleGame) -> list[tuple[str, int]]:
+    """Names of the castle decks and the cards left in them."""
+    return [(PILE_NAMES[pile], len(game.unseen[pile])) for pile in CASTLE_DECKS]
+
+
+class Offered(NamedTuple):
+    """A starting pair by its number, as actions say it; None is taken, or not part of the game."""
+
+    number: int
+    resource: Component | None
+    action: Component | None
+    tile: Component | None
+
+
+def pairs(game: CastleGame) -> list[Offered]:
+    """What is still to be had in the draft."""
+    tiles = game.pair_tiles or (0,) * (len(game.pairs) // 2)
+    found = []
+    for pair, tile in enumerate(tiles):
+        numbers = (*game.pairs[2 * pair : 2 * pair + 2], tile)
+        cards = [game.tables.of(number) if number else None for number in numbers]
+        if any(numbers):
+            found.append(Offered(pair + 1, *cards))
+    return found
+
+
+def decree_of(game: CastleGame, resource: Component) -> Component | None:
+    """The decree that comes with a starting resource card."""
+    return game.tables.of(resource.decree) if resource.decree else None
+
+
+def occasion(game: CastleGame) -> str:
+    """Where in the game we are."""
+    if game.over:
+        return "the game is over"
+    if game.drafting:
+        return f"round {game.round} of {game.rules.rounds}, set-up"
+    turns = game.rules.turns * game.clans
+    return f"round {game.round} of {game.rules.rounds}, turn {game.turn} of {turns}"
+
+
+def in_hand(game: CastleGame) -> tuple[Die, str] | None:
+    """The die taken and not yet placed, and where it came from."""
+    if not game.hand:
+        return None
+    lantern = ", the Lantern end" if game.hand_side == LEFT else ""
+    return die_of(game.hand), f"from the {SIDE_NAMES[game.hand_side]} end{lantern}"
+
+
+def solitaire_top(game: CastleGame) -> Component | None:
+    """The solitaire card that lies visible on its deck (S-5)."""
+    top = game.tops[SOLITAIRE_PILE]
+    return game.tables.of(top) if top else None
+
+
+def solitaires_under(game: CastleGame) -> list[Component]:
+    """The solitaire cards put under the deck, the one that comes up first in front."""
+    return [game.tables.of(card) for card in game.under]
+
+
+def solitaires_unseen(game: CastleGame) -> int:
+    """How many solitaire cards nobody has seen since the last shuffle."""
+    return len(game.unseen[SOLITAIRE_PILE])
+
+
+def bridge_side(card: Component) -> str:
+    """Which die a solitaire card shows, and where it goes (S-3)."""
+    first, *others = [SPACE_NAMES[target].replace("-", " ") for target in card.targets]
+    spaces = " or ".join([first, *[other.rpartition(" ")[2] for other in others]])
+    return f"{COLOUR_NAMES[card.colour]} {DIE_PLACE_NAMES[card.side]} → {spaces}"

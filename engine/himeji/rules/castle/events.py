@@ -1,0 +1,177 @@
+"""The events of the castle family: for each kind its name, what its numbers mean, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from himeji.rules import events
+from himeji.rules.castle.words import (
+    CARD_MOVED,
+    COLOUR_NAMES,
+    COURTIER,
+    COURTIER_PLACES,
+    DIE_PLACE_NAMES,
+    DIE_PLACED,
+    DIE_TAKEN,
+    EFFECT,
+    GARDEN_NAMES,
+    GARDENER,
+    GEISHA,
+    GEISHA_PLACE_NAMES,
+    GEISHA_PLACES,
+    INFLUENCE_MOVED,
+    MEMBER_MOVED,
+    PILE_NAMES,
+    PLACE_NAMES,
+    ROUND_BEGAN,
+    SOLITAIRE_READ,
+    SPACE_NAMES,
+    TURN_ORDER_PILE,
+    TURN_ORDER_SET,
+    WORKER_NAMES,
+)
+from himeji.rules.description import EventKind, numbered
+from himeji.rules.events import COMMON_EVENTS, UNUSED, EventWords, Scene, event_names
+from himeji.rules.game import DRAW, EVENT_KINDS, ROLL, Record
+
+if TYPE_CHECKING:
+    from himeji.rules.castle.ruleset import CastleRuleset
+
+
+def _drawn(scene: Scene, pile: int, card: int) -> str:
+    if pile == TURN_ORDER_PILE:
+        return f"{scene.who(card)} is next in turn order"
+    return f"{scene.card(card)} is drawn from the pile {PILE_NAMES[pile]}"
+
+
+def _member(who: str, member: int, place: int) -> str:
+    if member == COURTIER:
+        start, end = divmod(place, COURTIER_PLACES)
+        return f"{who}: a courtier goes from {PLACE_NAMES[start]} to {PLACE_NAMES[end]}"
+    if member == GEISHA:
+        start, end = divmod(place, GEISHA_PLACES)
+        places = GEISHA_PLACE_NAMES
+        return f"{who}: a geisha goes from {places[start]} to {places[end]}"
+    where = GARDEN_NAMES[place] if member == GARDENER else f"yard-{place + 1}"
+    return f"{who}: a {WORKER_NAMES[member]} goes to {where}"
+
+
+_WHERE: Final = ("is the action card", "shines in the Lantern Area", "leaves the game")
+_READ: Final = ("turns over", "takes the die that is shown by")
+
+
+def _card(scene: Scene, who: str, card: int, shines: int) -> str:
+    return f"{who}: {scene.card(card)} {_WHERE[shines]}"
+
+
+def _die(die: int) -> str:
+    return f"{COLOUR_NAMES[die >> 3]} {die & 7}"
+
+
+EVENTS: Final[Mapping[int, EventWords]] = {
+    **COMMON_EVENTS,
+    ROLL: EventWords(
+        EVENT_KINDS[ROLL],
+        "A die was rolled.",
+        "its colour: {colours}",
+        "its value, 1 to 6",
+        lambda _, __, colour, value: f"a {COLOUR_NAMES[colour]} die shows {value}",
+    ),
+    DRAW: EventWords(
+        EVENT_KINDS[DRAW],
+        "Something was drawn from a pile that nobody had seen.",
+        "the pile: {piles}",
+        "the number of the component; from the pile turn-order a clan",
+        lambda scene, _, pile, card: _drawn(scene, pile, card),
+    ),
+    DIE_TAKEN: EventWords(
+        "die-taken",
+        "A clan took a die from a bridge.",
+        "the die: colour * 8 + value; {colours}",
+        "its place on the bridge: {sides}",
+        lambda _, who, die, side: f"{who} takes {_die(die)} from the {DIE_PLACE_NAMES[side]}",
+    ),
+    DIE_PLACED: EventWords(
+        "die-placed",
+        "A clan placed the die it had taken.",
+        "the die: colour * 8 + value; {colours}",
+        "the space: {spaces}",
+        lambda _, who, die, space: f"{who} places {_die(die)} on {SPACE_NAMES[space]}",
+    ),
+    MEMBER_MOVED: EventWords(
+        "member-moved",
+        "A member of a clan went somewhere.",
+        "the kind of member: {members}",
+        "where: of a gardener the garden ({gardens}), of a warrior the yard, from 0, of a courtier "
+        "the place it left * 8 + the place it went to ({places}), of a geisha likewise "
+        "({geisha_places})",
+        lambda _, who, member, place: _member(who, member, place),
+    ),
+    CARD_MOVED: EventWords(
+        "card-moved",
+        "A card or tile came to a clan, or left the game because of it.",
+        "the number of the card",
+        "where: 0 the domain, 1 the Lantern Area, 2 out of the game",
+        _card,
+    ),
+    INFLUENCE_MOVED: EventWords(
+        "influence-moved",
+        "An influence marker went one step.",
+        "its position now",
+        UNUSED,
+        lambda _, who, position, __: f"{who}: influence goes to {position}",
+    ),
+    ROUND_BEGAN: EventWords(
+        "round-began",
+        "A round began; its dice are rolled next.",
+        "the round, from 1",
+        UNUSED,
+        lambda _, __, number, ___: f"round {number} begins",
+    ),
+    TURN_ORDER_SET: EventWords(
+        "turn-order-set",
+        "A clan got its place in the turn order.",
+        "the place, from 0",
+        UNUSED,
+        lambda _, who, place, __: f"{who} is number {place + 1} in turn order",
+    ),
+    EFFECT: EventWords(
+        "effect",
+        "A seat performed a row of a card, or a garden.",
+        "the number of the card",
+        "its row, from 0",
+        lambda scene, who, card, row: f"{who} uses {scene.card(card)}, row {row + 1}",
+    ),
+    SOLITAIRE_READ: EventWords(
+        "solitaire-read",
+        "The rival turned a solitaire card over, or took the die that one shows.",
+        "the number of the card",
+        "0 it was turned over to its actions, 1 the bridge side on top was used",
+        lambda scene, who, card, used: f"{who} {_READ[used]} {scene.card(card)}",
+    ),
+}
+EVENT_NAMES: Final = event_names(EVENTS)
+
+
+def describe_events(rules: CastleRuleset) -> list[EventKind]:
+    """Every kind of event, ascending, with the meaning of its numbers."""
+    return events.describe_events(rules, EVENTS, _lists(rules))
+
+
+def tell(rules: CastleRuleset, record: Record, seats: int) -> str:
+    """An event of a game with so many seats, in words."""
+    return events.tell(rules, EVENTS, record, seats)
+
+
+def _lists(rules: CastleRuleset) -> dict[str, str]:
+    return {
+        "colours": numbered(COLOUR_NAMES, rules.colours),
+        "piles": numbered(PILE_NAMES),
+        "sides": numbered(DIE_PLACE_NAMES),
+        "spaces": numbered([space.name for space in rules.tables.spaces]),
+        "members": numbered(WORKER_NAMES, range(len(rules.tables.cells))),
+        "gardens": numbered(GARDEN_NAMES),
+        "places": numbered(PLACE_NAMES),
+        "geisha_places": numbered(GEISHA_PLACE_NAMES),
+    }

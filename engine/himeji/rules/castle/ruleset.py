@@ -1,0 +1,125 @@
+"""A castle ruleset is a value: tables, vocabulary and steps. Another ruleset is another value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from himeji.rules.castle.components import Tables
+from himeji.rules.castle.description import describe_components, describe_steps
+from himeji.rules.castle.events import describe_events, tell
+from himeji.rules.castle.forms import Die, RowIcon
+from himeji.rules.castle.packed import pack, unpack
+from himeji.rules.castle.position import describe
+from himeji.rules.castle.printed import describe_board
+from himeji.rules.castle.reader import parse
+from himeji.rules.castle.sections import Section
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.turn import Area
+from himeji.rules.castle.words import PLACE, TAKE
+from himeji.rules.chance import Chance
+from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
+from himeji.rules.effects import Effect, Vocabulary
+from himeji.rules.forms import Card, Cards, Icons
+from himeji.rules.game import Record
+from himeji.rules.ruleset import Ruleset
+from himeji.rules.steps import StepCodec, StepKind
+
+Phases = tuple[Callable[[CastleGame], None], ...]
+
+
+@dataclass(eq=False)
+class CastleRuleset(Ruleset):
+    """Everything that distinguishes one castle ruleset from another. No code asks for its name."""
+
+    tables: Tables
+    words: Vocabulary
+    kinds_of_area: Mapping[str, Area]
+    step_kinds: tuple[StepKind, ...]
+    colours: tuple[int, ...]  # of dice and bridges
+    geishas_at_home: tuple[int, ...]  # geishas of a clan by place at the start; () without them
+    decks: tuple[int, ...]  # piles that are drawn from during play
+    kept: tuple[str, ...]  # kinds of cards that never leave the game
+    sections: tuple[Section, ...]  # what positions hold beyond those of the base game
+    dice_per_colour: Mapping[int, int]  # by clans at the table (B-1.1)
+    stacking: Mapping[int, int]  # dice per main-board space, by clans (B-2.6)
+    rivals: int  # clans that nobody plays
+    rounds: int
+    turns: int  # per clan and round
+    begin_turn: Callable[[CastleGame, int], None]
+    next_step: Callable[[CastleGame], None]
+    round_end: Phases
+    game_end: Phases
+    no_tile: tuple[int, ...] = field(init=False)  # a domain without a ceremony tile; () if none has
+    takes: tuple[int, ...] = field(init=False)
+    places: tuple[int, ...] = field(init=False)
+    areas: list[Area] = field(init=False)
+    lantern: Effect = field(init=False)
+    well_seal: Effect = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What follows from the fields."""
+        self.no_tile = (0,) if self.geishas_at_home else ()
+        forms = {
+            "card": Card(self.tables),
+            "cards": Cards(self.tables),
+            "effects": Icons(self.words),
+            "icon": RowIcon(self.words),
+            "die": Die(self.colours),
+        }
+        self.codec = StepCodec(self.step_kinds, forms)
+        self.takes = tuple(TAKE + 2 * colour + side for colour in self.colours for side in (0, 1))
+        self.places = tuple(PLACE + number for number in range(len(self.tables.spaces)))
+        self.areas = [self.kinds_of_area[space.area] for space in self.tables.spaces]
+        self.lantern = self.words.parse("lantern")
+        self.well_seal = self.words.parse("1 seal")
+
+    def empty(self, seats: int, chance: Chance, options: Mapping[str, str]) -> CastleGame:
+        """A game before its set-up."""
+        self.check_seats(seats)
+        game = CastleGame(self, seats, seats + self.rivals, chance)
+        game.options = self.check_options(options)
+        game.stacking = self.stacking[game.clans]
+        return game
+
+    def read(self, data: bytes, chance: Chance) -> CastleGame:
+        """The game that `dumps` wrote."""
+        return unpack(self, data, chance)
+
+    def parse(self, position: Mapping[str, Any], chance: Chance) -> CastleGame:
+        """The game of a position in JSON form."""
+        return parse(self, position, chance)
+
+    @property
+    def has_rival(self) -> bool:
+        """Whether a clan takes part that no seat plays."""
+        return self.rivals > 0
+
+    def describe_components(self) -> list[Component]:
+        """Every card copy and tile."""
+        return describe_components(self)
+
+    def describe_board(self) -> list[BoardPart]:
+        """Every printed part of the boards."""
+        return describe_board(self)
+
+    def describe_steps(self) -> list[DescribedStep]:
+        """Every kind of step."""
+        return describe_steps(self)
+
+    def describe_events(self) -> list[EventKind]:
+        """Every kind of event."""
+        return describe_events(self)
+
+    def tell(self, record: Record, seats: int) -> str:
+        """An event in words."""
+        return tell(self, record, seats)
+
+    def write(self, game: CastleGame) -> bytes:
+        """The position as compact bytes."""
+        return pack(game)
+
+    def describe(self, game: CastleGame) -> dict[str, Any]:
+        """The position with names instead of numbers."""
+        return describe(game)

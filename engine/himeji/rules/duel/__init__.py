@@ -1,0 +1,1 @@
+"""Duel: the stand-alone game for two."""

@@ -1,0 +1,96 @@
+"""Trade: resources for a card, a Common tile or a Luxury tile (D-6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from himeji.rules.duel.cards import TakeTop, blocked_deck, explain_deck
+from himeji.rules.duel.components import ANY_RESOURCE, Price
+from himeji.rules.duel.payments import lack, pay_price, resources_held
+from himeji.rules.duel.priced import Priced
+from himeji.rules.duel.state import IN_STORE, DuelGame
+from himeji.rules.duel.words import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
+from himeji.rules.game import Step
+from himeji.rules.words import DONE
+
+NO_CARD: Final = 1  # blocked: the card cannot be bought
+SOLD_OUT: Final = 2  # blocked: the stack is empty
+PRICE: Final = 3  # blocked: too few resources
+
+_WARES: Final = tuple(range(TRADE, TRADE + DECKS + STACKS))
+
+
+class Trade(Priced):
+    """Trade resources of any kinds for one of three things (D-6.5)."""
+
+    def __init__(self, seat: int, discount: int, *, optional: bool) -> None:
+        super().__init__(seat, "D-6.5", discount, optional=optional)
+
+    def candidates(self, game: DuelGame) -> Sequence[int]:
+        """The top card of a deck, a Common tile, a Luxury tile."""
+        return (DONE, *_WARES) if self.optional else _WARES
+
+    def price(self, game: DuelGame, action: int) -> int:
+        """Resources, less the discount (D-6.9)."""
+        stack = action - TRADE - DECKS
+        price = game.tables.trade_tile[stack] if stack >= 0 else game.tables.trade_card
+        return self.lowered(price)
+
+    def blocked(self, game: DuelGame, action: int) -> int:
+        """Something must be there, and be paid; a card costs its own price too."""
+        if action == DONE:
+            return 0
+        ware = action - TRADE
+        if ware < DECKS and blocked_deck(game, self.seat, ware):
+            return NO_CARD
+        if ware >= DECKS and game.wares[ware - DECKS] == 0:
+            return SOLD_OUT
+        return PRICE if resources_held(game, self.seat) < self.price(game, action) else 0
+
+    def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
+        """Which condition fails."""
+        ware = action - TRADE
+        if block == NO_CARD:
+            return explain_deck(game, self.seat, ware), "D-6.5"
+        if block == SOLD_OUT:
+            return f"the {STACK_NAMES[ware - DECKS]} tiles are sold out", "D-6.5"
+        return lack(game, self.seat, Price(self.price(game, action), ANY_RESOURCE)), "D-6.5"
+
+    def question(self, game: DuelGame) -> str:
+        """Ask for what."""
+        return "trade resources"
+
+    def resolve(self, game: DuelGame, action: int) -> None:
+        """Pay, then take it. A card's own price is paid first, so that seals kept for it stay."""
+        if action == DONE:
+            return
+        ware = action - TRADE
+        fee = Price(self.price(game, action), ANY_RESOURCE)
+        if ware >= DECKS:
+            game.stack.append(TakeWare(self.seat, ware - DECKS))
+        else:
+            game.stack.append(TakeTop(self.seat, ware))
+        if fee.amount:
+            pay_price(game, self.seat, fee, "D-6.5")
+        if ware < DECKS:
+            pay_price(game, self.seat, game.tables.of(game.tops[ware]).price, "D-6.1")
+
+
+class TakeWare(Step):
+    """The merchandise is paid: its tile comes to its owner, the next one shows."""
+
+    def __init__(self, seat: int, stack: int) -> None:
+        super().__init__(seat, "D-6.5")
+        self.stack = stack
+
+    def fault(self, game: DuelGame) -> str:
+        sold_out = f"the {STACK_NAMES[self.stack]} tiles are sold out (D-6.5)"
+        return "" if game.wares[self.stack] else sold_out
+
+    def run(self, game: DuelGame) -> None:
+        """Take it."""
+        tile = game.wares[self.stack]
+        game.bought[self.seat] = (*game.bought[self.seat], tile)
+        game.note(COMPONENT_GAINED, self.seat, tile, IN_STORE, "D-6.5")
+        game.reveal_ware(self.stack, "D-4.8")

@@ -1,0 +1,1 @@
+"""The code of the contract: made from proto/ by proto/generate.py, never edited."""

@@ -1,0 +1,5 @@
+"""`python -m himeji_sdk`: the command line `himeji`, where it is not on the path."""
+
+from himeji_sdk.cli import main
+
+main(prog_name="himeji")

@@ -1,0 +1,68 @@
+"""A game that was played in-process, written down as arenas write theirs.
+
+Nobody had to be convinced that its chance was fair, so there is no secret and no commitment: the
+key stands there alone. Nor are there times: the same game is the same file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import himeji
+from himeji.rules import Game, Keyed, new_game
+from himeji.rules.chance import Recorded
+from himeji.v1.game_pb2 import GameState
+from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
+from himeji.wire.chain import NOBODY, Words, first_link, link
+from himeji.wire.results import FINISHED, result
+
+FORMAT: Final = 1
+"""The version of the form of replays."""
+
+
+def recorded(played: Game, chance: Keyed, names: Sequence[str], actions: Sequence[int]) -> Replay:
+    """The replay of a game that was played to its end."""
+    recorder = Recorded(chance)
+    game = new_game(played.ruleset.name, played.seats, chance=recorder, options=played.options)
+    log = [Words(1, LogCause.LOG_CAUSE_START)]
+    for action in actions:
+        seat = NOBODY if game.to_move is None else game.to_move
+        log.append(Words(len(log) + 1, LogCause.LOG_CAUSE_ANSWER, seat, (action,)))
+        game.apply(action)
+    out = Replay(format=FORMAT, engine_version=himeji.__version__)
+    _describe(out, game, names)
+    out.game.version = len(log)
+    out.game.chance.key = chance.key
+    out.log.extend(_linked(log))
+    for slot, drawn in recorder.results:
+        out.chance.add(slot=slot, result=drawn)
+    return out
+
+
+def _describe(out: Replay, game: Game, names: Sequence[str]) -> None:
+    out.game.ruleset, out.game.revision = game.ruleset.name, game.ruleset.revision
+    for name, value in sorted(game.options.items()):
+        out.game.options.add(name=name, value=value)
+    for name in names:
+        out.game.seats.add(bot=name, ready=True)
+    out.game.state = GameState.GAME_STATE_OVER
+    out.game.result.CopyFrom(result(game, FINISHED, {}))
+
+
+def _linked(log: Sequence[Words]) -> list[LogEntry]:
+    """The entries with their hash chain."""
+    chain, out = first_link("", b""), []
+    for words in log:
+        chain = link(chain, words.text())
+        seat = None if words.seat == NOBODY else words.seat
+        out.append(
+            LogEntry(
+                version=words.version,
+                cause=words.cause,
+                seat=seat,
+                actions=words.actions,
+                chain=chain,
+            )
+        )
+    return out

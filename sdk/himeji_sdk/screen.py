@@ -1,0 +1,60 @@
+"""A game in the terminal: each drawing over the one before; plain text where there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Final
+
+import click
+from himeji import render
+from himeji.rules import Game
+from rich.console import Console
+
+MOST_LINES: Final = 8
+"""Of what happened, the newest lines; a whole set-up would push the board away."""
+
+
+class Screen:
+    """Where drawings go, with so many seconds between two of them."""
+
+    def __init__(self, delay: float = 0.0) -> None:
+        console = Console()
+        self.is_terminal = console.is_terminal and not console.is_dumb_terminal
+        self.lines = console.height
+        self._colour = self.is_terminal and not console.no_color
+        self._delay = delay
+        self._drawn = 0
+
+    def draw(self, game: Game, below: Iterable[str] = ()) -> None:
+        """Draw a position, and under it what there is to say about it."""
+        if self._drawn and self._delay:
+            time.sleep(self._delay)
+        self._drawn += 1
+        page = render.text(game, colour=self._colour).rstrip("\n").split("\n")
+        newest = list(below)[-MOST_LINES:]
+        if self.is_terminal:
+            click.clear()
+        click.echo("\n".join([*page, *newest]))
+
+    def advice(self, game: Game) -> str:
+        """What to say of a terminal that is too small for the drawing; empty if it is not."""
+        needed = render.text(game).count("\n") + MOST_LINES + 1
+        if not self.is_terminal or self.lines >= needed:
+            return ""
+        return f"(your terminal has {self.lines} lines, the whole board needs {needed})"
+
+
+class Follower:
+    """Draws a game that goes on before its eyes, such as `play(watch=...)` shows it."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._told = 0
+
+    def __call__(self, game: Game) -> None:
+        """Draw where the game is now, with what happened since it was drawn."""
+        fresh = (game.log or [])[self._told :]
+        self._told += len(fresh)
+        happened = [game.ruleset.tell(record, game.seats) for record in fresh]
+        self._screen.draw(game, [*happened, self._screen.advice(game)])

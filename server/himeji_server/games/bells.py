@@ -1,0 +1,170 @@
+"""Bells: who follows a game, or a bot, hears of what happens, wherever it happened.
+
+What this process commits is told at once, with the game in hand. What others commit is rung by
+the store, and looked up. Since a bell can be missed, all games that are followed are looked at
+now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import structlog
+from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
+
+from himeji_server.games.table import Table
+from himeji_server.store import StoreRefusedError, keys
+from himeji_server.store.presence import Presence
+
+if TYPE_CHECKING:
+    from himeji_server.games.ledger import Ledger
+
+SECONDS_BETWEEN_TRIES: Final = 0.5
+SECONDS_BETWEEN_LOOKS: Final = 2.0
+
+Bell = asyncio.Queue[tuple[str, ...]]
+See = Callable[[Table], None]
+Gone = Callable[[str, HimejiError], None]
+
+_log = structlog.get_logger(__name__)
+
+
+class Bells:
+    """The bells of this process."""
+
+    ledger: Ledger
+    """Who looks a game up; it rings here itself, so it comes second."""
+
+    def __init__(self, presence: Presence, sender: str) -> None:
+        """`sender` is what commits of this process are rung with."""
+        self._presence = presence
+        self._sender = sender
+        self._games: defaultdict[str, dict[See, Gone]] = defaultdict(dict)
+        self._versions: dict[str, int] = {}  # of games that are followed, as they were told
+        self._bots: defaultdict[str, set[Bell]] = defaultdict(set)
+        self._looking: dict[str, int] = {}  # games that are looked up, and the version to come to
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def follow_game(self, game_id: str, see: See, gone: Gone) -> None:
+        """Call `see` with the game after every change until it is left; `gone` if it is no more."""
+        self._games[game_id][see] = gone
+
+    def leave_game(self, game_id: str, see: See) -> None:
+        """Call no more; leaving twice is harmless."""
+        self._games[game_id].pop(see, None)
+        if not self._games[game_id]:
+            del self._games[game_id]
+            self._versions.pop(game_id, None)
+
+    @contextmanager
+    def game(self, game_id: str, wake: asyncio.Event) -> Iterator[None]:
+        """Set the event after every change, for a while."""
+
+        def see(_table: Table) -> None:
+            wake.set()
+
+        self.follow_game(game_id, see, lambda _game_id, _error: wake.set())
+        try:
+            yield
+        finally:
+            self.leave_game(game_id, see)
+
+    @contextmanager
+    def bot(self, bot: str) -> Iterator[Bell]:
+        """A queue of what happens to the bot: ("stream", id) or ("seated", game id)."""
+        bell: Bell = asyncio.Queue()
+        self._bots[bot].add(bell)
+        try:
+            yield bell
+        finally:
+            self._bots[bot].discard(bell)
+            if not self._bots[bot]:
+                del self._bots[bot]
+
+    def ring(self, table: Table) -> None:
+        """Tell those of this process who follow the game."""
+        followers = self._games.get(table.game_id)
+        if not followers:
+            return
+        self._versions[table.game_id] = table.stored.version
+        for see in tuple(followers):
+            see(table)
+
+    async def follow(self) -> None:
+        """Pass on what other processes ring; returns only by being cancelled."""
+        while True:
+            async for channel, *words in self._presence.bells():
+                self._pass_on(channel, words)
+            # The connection was lost: a bell may have been missed.
+            await self._look_at_all()
+            await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+
+    async def look_around(self) -> None:
+        """Look at every game that is followed, again and again."""
+        while True:
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            await self._look_at_all()
+
+    async def _look_at_all(self) -> None:
+        with suppress(StoreUnavailable, StoreRefusedError):
+            for game_id in await self.ledger.differing(list(self._games)):
+                self._heard(game_id, 0)
+
+    def _pass_on(self, channel: str, words: list[str]) -> None:
+        # Whoever reaches the store may ring: what makes no sense must not end this process.
+        if channel == keys.BELL and len(words) == 3 and words[1].isdecimal():
+            game_id, version, sender = words
+            if sender != self._sender:  # what is committed here was told here
+                self._heard(game_id, int(version))
+        elif channel == keys.BOTS_BELL and len(words) == 3:
+            what, bot, rest = words
+            for bell in self._bots.get(bot, ()):
+                bell.put_nowait((what, rest))
+
+    def _heard(self, game_id: str, version: int) -> None:
+        """Look a game up that has come to a version, unless everybody was told; 0: unknown."""
+        if game_id not in self._games or 0 < version <= self._versions.get(game_id, -1):
+            return
+        if game_id in self._looking:
+            self._looking[game_id] = max(version, self._looking[game_id])
+            return
+        self._looking[game_id] = version
+        task = asyncio.create_task(self._look(game_id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look(self, game_id: str) -> None:
+        try:
+            version = -1
+            while version != self._looking[game_id]:
+                version = self._looking[game_id]
+                self.ring(await self.ledger.at(game_id, version or None))
+        except UnknownGame as error:
+            for gone in list(self._games.get(game_id, {}).values()):
+                gone(game_id, error)
+        except (HimejiError, StoreRefusedError):
+            pass  # it is looked at again
+        except Exception:  # noqa: BLE001 - one bad game must not keep all others waiting
+            _log.exception("fault in looking at a game", game=game_id)
+        finally:
+            del self._looking[game_id]
+
+
+@contextmanager
+def woken_by(wake: asyncio.Event, *events: asyncio.Event) -> Iterator[None]:
+    """Set `wake` when one of the events is set, too."""
+
+    async def wait(event: asyncio.Event) -> None:
+        await event.wait()
+        wake.set()
+
+    tasks = [asyncio.create_task(wait(event)) for event in events]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()

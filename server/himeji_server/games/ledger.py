@@ -1,0 +1,296 @@
+"""The ledger: games in memory as the store has them, and the one way to change them.
+
+Every change is: take a turn at the table, play in memory, commit, and only then let anybody see it.
+A commit that comes too late (another process was faster) throws the table away and begins anew
+from the store. Nothing is kept here that the store does not have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from himeji.rules.errors import StoreUnavailable
+from himeji.rules.game import Game as Play
+from himeji.v1.game_pb2 import EndReason, SeatPolicy
+from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.chain import NOBODY, Words, link
+from himeji.wire.results import result
+
+from himeji_server.games.table import (
+    BrokenLogError,
+    Table,
+    asked_seat,
+    begin,
+    check_holds,
+    restore,
+)
+from himeji_server.games.turns import Turns
+from himeji_server.store.connection import Argument, StoreRefusedError
+from himeji_server.store.games import (
+    OVER,
+    PLAYING,
+    WAITING,
+    Commit,
+    Entry,
+    Games,
+    Outcome,
+    StoredGame,
+)
+from himeji_server.store.presence import Presence
+
+_log = structlog.get_logger(__name__)
+
+MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
+OF_TWO: Final = 2  # a game in which one seat is left is over
+
+
+@dataclass(frozen=True)
+class How:
+    """The particulars of a commit, beside what happened."""
+
+    expected_state: str = PLAYING
+    clock: str = ""  # whether the clock of the entry's seat must be running or fallen
+    answered: int = 0
+    stop: int = 0
+    refusal: str = ""  # why the next action of an answer was not legal, for its receipt
+    ends: bytes = b""  # the result, if the game ends by it
+    new_decision: bool = True
+    fields: dict[str, Argument] = field(default_factory=dict)
+
+
+PLAIN: Final = How()
+
+
+def _nothing(_entry: Entry) -> None:
+    return None
+
+
+def _nobody(_game_id: str) -> None:
+    return None
+
+
+class Ledger:
+    """The games of a store as one process knows them. Many ledgers may share one store.
+
+    Whoever calls what changes a game, or reads it anew, has a turn at it.
+    """
+
+    def __init__(self, games: Games, presence: Presence, changed: Callable[[Table], None]) -> None:
+        """`changed` is called with the game as it then is after each commit of this ledger."""
+        self.games = games
+        self.tables: OrderedDict[str, Table] = OrderedDict()
+        self.turns = Turns()
+        self.stand_in_is_asked: Callable[[str], None] = _nobody
+        """Called with the id of a game in which a lost seat has to answer."""
+        self._presence = presence
+        self._changed = changed
+        self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
+        self._seen: dict[str, tuple[int, bytes]] = {}  # links of tables that were forgotten
+
+    def now(self) -> int:
+        """The store's time in milliseconds, as far as the last commit told."""
+        return _milliseconds() + self._ahead
+
+    def live(self) -> int:
+        """How many games that are being played are in memory."""
+        return sum(table.stored.state == PLAYING for table in list(self.tables.values()))
+
+    async def table(self, game_id: str) -> Table:
+        """The game as the store has it now; raises UnknownGame."""
+        async with self.turns.at(game_id):
+            return await self.fresh(game_id)
+
+    async def at(self, game_id: str, version: int | None) -> Table:
+        """The game at a version or a later one; the store is asked only if it has to be."""
+        async with self.turns.at(game_id):
+            known = self.tables.get(game_id)
+            if version is not None and known is not None and known.stored.version >= version:
+                return known
+            return await self.fresh(game_id)
+
+    async def differing(self, game_ids: Sequence[str]) -> list[str]:
+        """Those of the games that the store does not have as they are remembered here."""
+        heads = await self.games.heads(game_ids)
+        found = []
+        for game_id, head in zip(game_ids, heads, strict=True):
+            known = self.tables.get(game_id)
+            if known is None or head != (known.stored.version, known.stored.chain):
+                found.append(game_id)
+        return found
+
+    def forget(self, game_id: str) -> None:
+        """Read the game anew next time; what was seen of its log must then still be there."""
+        table = self.tables.pop(game_id, None)
+        if table is not None:
+            self._seen[game_id] = (table.stored.version, table.stored.chain)
+
+    async def fresh(self, game_id: str) -> Table:
+        """The game as the store has it now; raises UnknownGame."""
+        known = self.tables.get(game_id)
+        if known is not None:
+            head = await self.games.load(game_id, log=False)
+            if head.version == known.stored.version and head.chain == known.stored.chain:
+                known.stored = head
+                return known
+        return await self.read(game_id)
+
+    async def read(self, game_id: str) -> Table:
+        """The game, read from its log; raises UnknownGame."""
+        self.forget(game_id)
+        stored = await self.games.load(game_id)
+        try:
+            table = restore(stored)
+            check_holds(stored, self._seen.get(game_id))
+        except BrokenLogError as broken:
+            _log.error("broken log", game=game_id, why=str(broken))
+            table = await self._void(stored)
+        self._seen.pop(game_id, None)
+        return self._keep(table)
+
+    def _keep(self, table: Table) -> Table:
+        self.tables[table.game_id] = table
+        self.tables.move_to_end(table.game_id)
+        while len(self.tables) > MOST_TABLES:
+            self.tables.popitem(last=False)
+        return table
+
+    # --- what everybody does to games ---------------------------------------------------------
+
+    async def begin(self, table: Table) -> Table:
+        """Set the game up once all seats are taken; harmless if another host was faster."""
+        if table.stored.state != WAITING or table.open_seats():
+            return table
+        play = begin(table)
+        words = Words(1, LogCause.LOG_CAUSE_START)
+        await self.commit(table, play, words, How(expected_state=WAITING))
+        return await self.fresh(table.game_id)
+
+    async def flag_reason(self, bot: str) -> EndReason.ValueType:
+        """Why the time of a bot ran out: it was slow, or it was gone."""
+        connected = await self._presence.holder(bot)
+        return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
+
+    async def lose(
+        self, table: Table, seat: int, reason: EndReason.ValueType, clock: str = ""
+    ) -> None:
+        """End a seat's part; the game goes on with the stand-in while two others play."""
+        play, stored = table.play, table.stored
+        if play is None:
+            return
+        version = stored.version + 1
+        words = Words(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
+        lost = _lost(table) | {seat: (reason, version)}
+        ends = b""
+        if len(stored.seats) - len(lost) < OF_TWO:
+            ends = result(play, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
+        fields: dict[str, Argument] = {f"lost{seat}": f"{int(reason)} {version}"}
+        how = How(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
+        await self.commit(table, play, words, how)
+
+    async def stop(self, table: Table, reason: EndReason.ValueType) -> None:
+        """End a game from outside its rules: it has no ranks."""
+        words = Words(table.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
+        ends = result(None, reason, {}).SerializeToString()
+        how = How(expected_state=table.stored.state, ends=ends)
+        await self.commit(table, table.play, words, how)
+
+    async def _void(self, stored: StoredGame) -> Table:
+        """A log that was lost in part: the game is void, and everybody is told so."""
+        game_id, reason = stored.header.game_id, EndReason.END_REASON_NO_CONTEST
+        words = Words(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
+        ends = result(None, reason, {}).SerializeToString()
+        rest = words.partition(" ")[2]
+        await self.games.void(game_id, stored.chain, link(stored.chain, words), rest, ends)
+        after = await self.games.load(game_id)
+        if after.state != OVER:
+            raise StoreUnavailable("the game changes too fast, try again")
+        try:
+            table = restore(after)
+        except BrokenLogError:
+            table = Table(after)
+        self._changed(table)
+        await self._release(table)
+        return table
+
+    # --- the one way to change a game ---------------------------------------------------------
+
+    async def commit(
+        self,
+        table: Table,
+        play: Play | None,
+        words: Words,
+        how: How = PLAIN,
+        first: Callable[[Entry], None] = _nothing,
+    ) -> Outcome:
+        """Commit what was played in memory. Unless it is "ok", the table is forgotten.
+
+        `first` hears of the entry, in step with the table, before everybody who follows the game.
+        """
+        stored, text, ends = table.stored, words.text(), how.ends
+        if play is not None and play.over and not ends:
+            ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
+        commit = Commit(
+            game_id=table.game_id,
+            expected_state=how.expected_state,
+            expected_version=stored.version,
+            expected_chain=stored.chain,
+            chain=link(stored.chain, text),
+            entry=text,
+            snapshot=play.dumps() if play is not None else b"",
+            state=OVER if ends else PLAYING,
+            next_seat=NOBODY if ends or play is None else asked_seat(play),
+            new_decision=how.new_decision,
+            clock_seat=words.seat if how.clock else NOBODY,
+            answered=how.answered,
+            clock=how.clock,
+            result=ends,
+            stop=how.stop,
+            refusal=how.refusal,
+            fields=how.fields,
+        )
+        try:
+            outcome = await self.games.commit(commit)
+        except BaseException:
+            self.forget(table.game_id)  # it may be carried out all the same
+            raise
+        if not outcome.ok:
+            self.forget(table.game_id)
+            return outcome
+        table.play = play
+        self._ahead = outcome.time - _milliseconds()
+        first(table.committed(commit, outcome))
+        self._changed(table)
+        if ends:
+            await self._release(table)
+        elif table.asks_a_lost_seat:
+            self.stand_in_is_asked(table.game_id)
+        return outcome
+
+    async def _release(self, table: Table) -> None:
+        """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
+        plans = (seat.plan for seat in table.header.seats)
+        invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
+        seated = {seat.bot for seat in table.stored.seats if seat.bot}
+        with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+            await asyncio.gather(
+                *(self._presence.remove_game(bot, table.game_id) for bot in seated | invited)
+            )
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _lost(table: Table) -> dict[int, tuple[EndReason.ValueType, int]]:
+    return {
+        seat: (EndReason.ValueType(held.lost), held.lost_at)
+        for seat, held in enumerate(table.stored.seats)
+        if held.lost
+    }

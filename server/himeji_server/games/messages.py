@@ -1,0 +1,223 @@
+"""What is told of a game, as messages of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+from himeji.rules.chance import Recorded
+from himeji.rules.game import Game as Play
+from himeji.v1.game_pb2 import (
+    Accepted,
+    Decision,
+    EndReason,
+    Game,
+    GameOver,
+    GameResult,
+    GameState,
+    Want,
+)
+from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
+from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
+from himeji.wire.events import to_events
+from himeji.wire.positions import to_position
+
+from himeji_server.games.receipts import Receipt
+from himeji_server.games.table import Table
+from himeji_server.store.games import OVER, PLAYING, WAITING
+
+Wants = Collection[int]
+# Looked up once: by name, each costs a microsecond.
+WANT_POSITION = Want.WANT_POSITION
+WANT_ACTION_TEXTS = Want.WANT_ACTION_TEXTS
+WANT_EVENT_TEXTS = Want.WANT_EVENT_TEXTS
+STATES = {
+    WAITING: GameState.GAME_STATE_WAITING,
+    PLAYING: GameState.GAME_STATE_PLAYING,
+    OVER: GameState.GAME_STATE_OVER,
+}
+
+
+def game_message(table: Table, connected: Callable[[str], bool]) -> Game:
+    """A game without its position; after its end, with the key of its chance."""
+    stored, out = table.stored, Game()
+    out.CopyFrom(table.header)
+    out.state, out.version = STATES[stored.state], stored.version
+    for seat, held in enumerate(stored.seats):
+        each = out.seats[seat]
+        each.ready = bool(held.bot)
+        if held.bot:
+            each.ClearField("plan")
+            each.bot, each.bot_version = held.bot, held.bot_version
+        # Else it is open, or meant for a bot that has not answered its seating.
+        each.house = each.bot.startswith("house/")
+        each.connected = bool(each.bot) and connected(each.bot)
+        each.strikes = held.strikes
+        each.end_reason = EndReason.ValueType(held.lost)
+    if stored.state == PLAYING:
+        out.to_move = stored.seat
+    if stored.state == OVER:
+        out.result.CopyFrom(GameResult.FromString(stored.result))
+    _reveal(table, out)
+    out.create_time.FromMilliseconds(stored.created)
+    if stored.started:
+        out.start_time.FromMilliseconds(stored.started)
+    if stored.ended:
+        out.end_time.FromMilliseconds(stored.ended)
+    return out
+
+
+def _reveal(table: Table, out: Game) -> None:
+    """The seats' entropy once the game has begun; the secret and the key once it is over."""
+    stored = table.stored
+    entropy = [seat.entropy for seat in stored.seats]
+    if stored.state != WAITING and stored.started:
+        out.chance.seat_entropy.extend(entropy)
+    if stored.state == OVER:
+        out.chance.secret = stored.secret
+        out.chance.key = chance_key(stored.secret, entropy)
+
+
+def known_events(table: Table, claimed: int) -> int:
+    """How many events a client has: as it says, or none if it claims more than there are."""
+    return claimed if 0 <= claimed <= table.event_count else 0
+
+
+def decision_message(table: Table, events: int, wants: Wants, now: int) -> Decision:
+    """The open decision of a game that is played, with the events after the first `events`."""
+    stored, play, events = table.stored, _play(table), known_events(table, events)
+    legal = play.legal()
+    out = Decision(
+        game_id=table.game_id,
+        decision_id=stored.decision,
+        seat=stored.seat,
+        kind=play.ruleset.step_parts(play.stack[-1])[0] + 1,
+        legal_actions=legal,
+        strikes=stored.seats[stored.seat].strikes,
+        first_event=events,
+        events=to_events((play.log or [])[events:]),
+    )
+    if WANT_ACTION_TEXTS in wants:
+        out.action_texts.extend(play.ruleset.actions.text(action) for action in legal)
+    if WANT_EVENT_TEXTS in wants:
+        add_event_texts(table, out, events)
+    if WANT_POSITION in wants:
+        out.position.CopyFrom(to_position(play))
+    write_clocks(table, out, now)
+    return out
+
+
+def game_over_message(table: Table, seat: int | None, events: int, wants: Wants) -> GameOver:
+    """The end of a game, for a seat or a spectator."""
+    events = known_events(table, events)
+    full = game_message(table, lambda _bot: False)
+    out = GameOver(
+        game_id=table.game_id,
+        seat=seat,
+        version=table.stored.version,
+        result=full.result,
+        chance=full.chance,
+        rated=table.header.rated and bool(full.result.seats),
+        first_event=events,
+    )
+    if table.play is not None:
+        out.events.extend(to_events((table.play.log or [])[events:]))
+        if WANT_EVENT_TEXTS in wants:
+            add_event_texts(table, out, events)
+        if WANT_POSITION in wants:
+            out.position.CopyFrom(to_position(table.play))
+    return out
+
+
+def update_message(table: Table, events: int, wants: Wants, now: int) -> GameUpdate:
+    """A game at its version, for spectators."""
+    events = known_events(table, events)
+    stored, out = table.stored, GameUpdate(game_id=table.game_id, first_event=events)
+    out.version, out.state = stored.version, STATES[stored.state]
+    out.seats.extend(game_message(table, lambda _bot: False).seats)
+    if table.play is not None:
+        out.events.extend(to_events((table.play.log or [])[events:]))
+        if WANT_EVENT_TEXTS in wants:
+            add_event_texts(table, out, events)
+        if WANT_POSITION in wants:
+            out.position.CopyFrom(to_position(table.play))
+    if stored.state == PLAYING:
+        out.to_move = stored.seat
+        out.kind = _play(table).ruleset.step_parts(_play(table).stack[-1])[0] + 1
+        write_clocks(table, out, now)
+    return out
+
+
+def add_event_texts(table: Table, out: Decision | GameOver | GameUpdate, events: int) -> None:
+    """Say each event in words."""
+    play = _play(table)
+    for message, record in zip(out.events, (play.log or [])[events:], strict=True):
+        message.text = play.ruleset.tell(record, play.seats)
+
+
+def write_clocks(table: Table, out: Decision | GameUpdate, now: int) -> None:
+    """What each seat has left, the asked one less the time since it was asked."""
+    stored = table.stored
+    if not table.header.HasField("clock"):
+        return
+    for seat, held in enumerate(stored.seats):
+        running = max(0, now - stored.asked) if seat == stored.seat else 0
+        _set_milliseconds(out.clocks.left.add(), max(0, held.left - running))
+    _set_milliseconds(out.clocks.deadline, stored.asked + stored.seats[stored.seat].left)
+
+
+def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
+    """What FromMilliseconds does, without what it costs."""
+    span.seconds, rest = divmod(milliseconds, 1000)
+    span.nanos = rest * 1_000_000
+
+
+def accepted_message(table: Table, receipt: Receipt) -> Accepted:
+    """An answer that stands."""
+    out = Accepted(
+        game_id=table.game_id,
+        decision_id=receipt.decision,
+        played=receipt.actions,
+        stop=receipt.stop,
+        version=receipt.entry.version,
+        duplicate=receipt.duplicate,
+    )
+    out.rule, _, out.message = receipt.entry.refusal.partition(" ")
+    if table.header.HasField("clock"):
+        _set_milliseconds(out.receipt.charged, receipt.entry.charged)
+        _set_milliseconds(out.receipt.added, receipt.entry.added)
+        _set_milliseconds(out.receipt.left, receipt.entry.left)
+    return out
+
+
+def replay_message(table: Table, engine_version: str) -> Replay:
+    """All it takes to replay a game, with the hash chain of its log."""
+    out = Replay(format=1, engine_version=engine_version)
+    out.game.CopyFrom(game_message(table, lambda _bot: False))
+    chain = first_link(table.game_id, table.header.chance.commitment)
+    for entry in table.log:
+        chain = link(chain, entry.text)
+        words = Words.parse(entry.text)
+        line = LogEntry(
+            version=words.version,
+            cause=words.cause,
+            seat=None if words.seat == NOBODY else words.seat,
+            actions=words.actions,
+            end_reason=words.end_reason,
+            chain=chain,
+        )
+        line.commit_time.FromMilliseconds(entry.time)
+        if table.header.HasField("clock") and entry.charged:
+            line.charged.FromMilliseconds(entry.charged)
+        out.log.append(line)
+    if table.play is not None and isinstance(table.play.chance, Recorded):
+        for slot, drawn in table.play.chance.results:
+            out.chance.add(slot=slot, result=drawn)
+    return out
+
+
+def _play(table: Table) -> Play:
+    if table.play is None:
+        raise RuntimeError(f"{table.game_id} has not begun")
+    return table.play

@@ -1,0 +1,228 @@
+"""A game as one process knows it: the log replayed, ready for the next commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from himeji import rules
+from himeji.rules.chance import Keyed, Recorded
+from himeji.rules.errors import HimejiError, IllegalAction, UnknownAction
+from himeji.rules.game import DRAW, ROLL, Game as Play
+from himeji.v1.game_pb2 import EndReason, Game, StopReason
+from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
+
+from himeji_server.store.games import PLAYING, Commit, Entry, Outcome, StoredGame
+
+# Looked up once: by name, each costs a microsecond.
+_ALL_PLAYED: Final = StopReason.STOP_REASON_ALL_PLAYED
+_GAME_OVER: Final = StopReason.STOP_REASON_GAME_OVER
+_ILLEGAL: Final = StopReason.STOP_REASON_ILLEGAL_ACTION
+_NOT_YOURS: Final = StopReason.STOP_REASON_NOT_YOUR_DECISION
+_REVEALED: Final = StopReason.STOP_REASON_CHANCE_REVEALED
+
+
+class BrokenLogError(Exception):
+    """The log does not make the game that the store says it makes: it was lost in part."""
+
+
+class Answered(NamedTuple):
+    """An answer that stands in the log."""
+
+    seat: int
+    actions: tuple[int, ...]
+    entry: Entry
+
+
+class Prefix(NamedTuple):
+    """How far a plan of actions went, and why no further."""
+
+    played: tuple[int, ...]
+    stop: StopReason.ValueType
+    refusal: IllegalAction | UnknownAction | None = None
+
+
+@dataclass
+class Table:
+    """A game with its engine. Whoever changes it holds its lock and commits before anyone looks."""
+
+    stored: StoredGame
+    play: Play | None = None
+    answers: dict[int, Answered] = field(default_factory=dict)  # by decision
+    log: list[Entry] = field(default_factory=list)
+
+    @property
+    def header(self) -> Game:
+        """What never changes about the game."""
+        return self.stored.header
+
+    @property
+    def game_id(self) -> str:
+        """The id of the game."""
+        return self.stored.header.game_id
+
+    @property
+    def asks_a_lost_seat(self) -> bool:
+        """Whether the stand-in is to play."""
+        stored = self.stored
+        return stored.state == PLAYING and stored.seats[stored.seat].lost != 0
+
+    @property
+    def asked_bot(self) -> str:
+        """The bot that is asked, "" for none."""
+        stored = self.stored
+        if stored.state != PLAYING or stored.seats[stored.seat].lost:
+            return ""
+        return stored.seats[stored.seat].bot
+
+    @property
+    def event_count(self) -> int:
+        """How many events the game has so far."""
+        return len(self.play.log or ()) if self.play is not None else 0
+
+    def committed(self, commit: Commit, outcome: Outcome) -> Entry:
+        """Come in step with what was committed; its entry in the log."""
+        stored, time, version = self.stored, outcome.time, outcome.version
+        times = (outcome.charged, outcome.added, outcome.left)
+        entry = Entry(version, commit.entry, time, *times, commit.stop, commit.refusal)
+        self.log.append(entry)
+        seats = stored.seats.copy()
+        if commit.clock_seat != NOBODY:
+            seats[commit.clock_seat] = replace(seats[commit.clock_seat], left=outcome.left)
+        for name, value in commit.fields.items():
+            lost, lost_at = map(int, str(value).split())
+            seat = int(name.removeprefix("lost"))
+            seats[seat] = replace(seats[seat], lost=lost, lost_at=lost_at)
+        decided = commit.new_decision
+        self.stored = replace(
+            stored,
+            state=commit.state,
+            version=version,
+            chain=commit.chain,
+            snapshot=commit.snapshot,
+            seat=commit.next_seat,
+            seats=seats,
+            decision=version if decided else stored.decision,
+            asked=time if decided else stored.asked,
+            result=commit.result,
+            started=stored.started or (time if commit.state == PLAYING else 0),
+            ended=time if commit.result else 0,
+        )
+        return entry
+
+    def seats_of(self, bot: str) -> list[int]:
+        """The seats that a bot has in the game."""
+        return [seat for seat, held in enumerate(self.stored.seats) if held.bot == bot]
+
+    def open_seats(self) -> list[int]:
+        """The seats that nobody has."""
+        return self.seats_of("")
+
+    def lost_seats(self) -> dict[int, int]:
+        """The seats that were lost, with the version at which each was."""
+        return {n: held.lost_at for n, held in enumerate(self.stored.seats) if held.lost}
+
+
+def restore(stored: StoredGame) -> Table:
+    """Replay a log from its beginning; raises BrokenLogError if it is not what was committed."""
+    header = stored.header
+    table = Table(stored)
+    chain = first_link(header.game_id, header.chance.commitment)
+    decision = 0
+    for number, entry in enumerate(stored.log, start=1):
+        try:
+            words = Words.parse(entry.text)
+        except ValueError as error:
+            raise BrokenLogError(f"{header.game_id} {number}: {entry.text!r} is none") from error
+        if not number == entry.version == words.version:
+            raise BrokenLogError(f"version {number} of {header.game_id} is missing")
+        chain = link(chain, entry.text)
+        decision = _follow(table, words, entry, decision)
+    if chain != stored.chain or len(stored.log) != stored.version:
+        raise BrokenLogError(f"the chain of {header.game_id} is broken")
+    # A game that was made smaller after its end has no snapshot any more.
+    if table.play is not None and stored.snapshot and table.play.dumps() != stored.snapshot:
+        raise BrokenLogError(f"the log of {header.game_id} leads to another position")
+    return table
+
+
+def check_holds(stored: StoredGame, seen: tuple[int, bytes] | None) -> None:
+    """Raise BrokenLogError unless the log leads through a version and link that were seen before.
+
+    What a failover takes from the end of a log leaves the rest whole: only who saw more knows.
+    """
+    if seen is None:
+        return
+    version, chain = seen
+    found = first_link(stored.header.game_id, stored.header.chance.commitment)
+    for entry in stored.log[:version]:
+        found = link(found, entry.text)
+    if len(stored.log) < version or found != chain:
+        raise BrokenLogError(
+            f"version {version} of {stored.header.game_id} was committed, and lost"
+        )
+
+
+def _follow(table: Table, words: Words, entry: Entry, decision: int) -> int:
+    """Live through one entry; the decision that is open after it."""
+    asked = table.play.to_move if table.play is not None else None
+    try:
+        if words.cause == LogCause.LOG_CAUSE_START:
+            table.play = begin(table)
+        elif table.play is not None:
+            for action in words.actions:
+                table.play.apply(action)
+    except HimejiError as error:
+        raise BrokenLogError(f"{table.game_id} {entry.text}: {error}") from error
+    table.log.append(entry)
+    if words.cause == LogCause.LOG_CAUSE_ANSWER:
+        table.answers[decision] = Answered(words.seat, words.actions, entry)
+    lost_another = words.cause == LogCause.LOG_CAUSE_SEAT_LOST and words.seat != asked
+    return decision if lost_another else words.version
+
+
+def begin(table: Table) -> Play:
+    """Set the game up with the key that follows from the secret and the seats' entropy."""
+    header, stored = table.header, table.stored
+    key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
+    options = {option.name: option.value for option in header.options}
+    return rules.new_game(
+        header.ruleset, len(header.seats), chance=Recorded(Keyed(key)), options=options
+    )
+
+
+def play_prefix(play: Play, actions: Sequence[int]) -> Prefix:
+    """Play the longest prefix that is legal, stays the seat's, and reveals no chance before it."""
+    seat = play.to_move
+    played: list[int] = []
+    for action in actions:
+        if play.over:
+            return Prefix(tuple(played), _GAME_OVER)
+        if play.to_move != seat:
+            return Prefix(tuple(played), _NOT_YOURS)
+        events = len(play.log or ())
+        try:
+            play.apply(action)
+        except (IllegalAction, UnknownAction) as refusal:
+            return Prefix(tuple(played), _ILLEGAL, refusal)
+        played.append(action)
+        if len(played) < len(actions) and _reveals(play, events):
+            return Prefix(tuple(played), _REVEALED)
+    return Prefix(tuple(played), _ALL_PLAYED)
+
+
+def _reveals(play: Play, events: int) -> bool:
+    """Whether chance is among the events after the first so many."""
+    return any(record[0] in (ROLL, DRAW) for record in (play.log or [])[events:])
+
+
+def asked_seat(play: Play) -> int:
+    """The seat that is asked, NOBODY when the game is over."""
+    return NOBODY if play.to_move is None else play.to_move
+
+
+def lost_reason(table: Table, seat: int) -> EndReason.ValueType:
+    """Why a seat's part ended, unspecified while it plays."""
+    return EndReason.ValueType(table.stored.seats[seat].lost)

@@ -1,0 +1,67 @@
+"""Turns at a game: whoever changes it, or looks closely, has it alone, and nobody waits long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Final
+
+from himeji.rules.errors import StoreUnavailable
+
+SECONDS_IN_LINE: Final = 5.0
+"""While the store hangs, everybody in line would add up."""
+
+
+class Turns:
+    """Who has which game; a game that nobody has costs nothing."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
+
+    def at(self, game_id: str) -> Turn:
+        """A turn at a game, to be had by `async with`; raises StoreUnavailable."""
+        return Turn(self, game_id)
+
+    async def take(self, game_id: str) -> None:
+        """Wait until nobody else has the game."""
+        line = self._lines.get(game_id)
+        if line is None:
+            self._lines[game_id] = deque()
+            return
+        place = asyncio.get_running_loop().create_future()
+        line.append(place)
+        try:
+            async with asyncio.timeout(SECONDS_IN_LINE):
+                await place
+        except BaseException as error:
+            if place.done() and not place.cancelled():
+                self.give(game_id)  # it came, and too late
+            if isinstance(error, TimeoutError):
+                raise StoreUnavailable("too many wait for this game, try again") from None
+            raise
+
+    def give(self, game_id: str) -> None:
+        """Let the next in line have the game."""
+        line = self._lines[game_id]
+        while line:
+            place = line.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        del self._lines[game_id]
+
+
+class Turn:
+    """One turn at one game."""
+
+    __slots__ = ("_game_id", "_turns")
+
+    def __init__(self, turns: Turns, game_id: str) -> None:
+        self._turns = turns
+        self._game_id = game_id
+
+    async def __aenter__(self) -> None:
+        await self._turns.take(self._game_id)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._turns.give(self._game_id)

@@ -1,0 +1,177 @@
+"""House bots: processes of the arena's own that dial in like any bot, kept running, never orphaned.
+
+A process gets its token in its environment, which only this user can read, and is tied to the
+arena by a tether. The server knows bots by their names alone: the command line `himeji` runs them.
+"""
+
+import asyncio
+import contextlib
+import importlib.metadata
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import structlog
+from himeji.components import VARIABLE as COMPONENTS
+from himeji.rules.errors import StoreUnavailable
+
+from himeji_server import names, tether
+from himeji_server.accounts import Accounts
+from himeji_server.refusal import StartRefusedError
+from himeji_server.store import StoreRefusedError
+
+STANDARD: Final = ("random", "greedy")
+"""The house bots of an arena in development mode."""
+
+NONE: Final = "none"
+BOTS: Final = "himeji.bots"
+"""The group of entry points in which packages name their bots."""
+
+GAMES_AT_ONCE: Final = 8
+"""Games of a ladder that a house bot plays at the same time."""
+
+TOKEN: Final = "HIMEJI_TOKEN"  # noqa: S105 - the name of a variable
+_KEPT: Final = frozenset({"HIMEJI_PURE", COMPONENTS})
+_FIRST_WAIT: Final = 0.2
+_LONGEST_WAIT: Final = 30.0
+_STEADY_SECONDS: Final = 60.0  # who lived so long is started again without a long wait
+_STOP_SECONDS: Final = 5.0
+_NO_FILE: Final = 2  # the tether keeps a file open for its program; standard error is open anyway
+
+_log = structlog.get_logger(__name__)
+
+
+def wanted(text: str | None, *, dev: bool) -> tuple[str, ...]:
+    """The house bots that a setting names, "a,b" or "none"; raises StartRefusedError."""
+    if text is None:
+        return STANDARD if dev else ()
+    if text == NONE:
+        return ()
+    found = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+    known = {each.name for each in importlib.metadata.entry_points(group=BOTS)}
+    for name in found:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise StartRefusedError(f"there is no bot {name!r} for the house (there are: {there})")
+    return found
+
+
+class House:
+    """The house bots of an arena."""
+
+    def __init__(
+        self, accounts: Accounts, bots: Sequence[str], target: str, ladders: Sequence[str] = ()
+    ) -> None:
+        """`target` is the arena's own address; on the ladders the bots wait for everybody."""
+        self._accounts = accounts
+        self._bots = bots
+        self._target = target
+        self._ladders = ladders
+        # Of its own, because each bot occupies a thread as long as it lives.
+        self._threads = ThreadPoolExecutor(max(1, len(bots)), "house")
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+        self._stopped = False
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The processes that were started last, by the name of their bot."""
+        return {bot: process.pid for bot, process in self._processes.items()}
+
+    async def keep_running(self) -> None:
+        """Start every bot, and start it again whenever it dies; returns when it was stopped."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for bot in self._bots:
+                    group.create_task(self._keep(bot))
+        finally:
+            await self.stop()
+
+    async def stop(self) -> None:
+        """End all bots: each finishes its decision, or is killed when that takes too long."""
+        self._stopped = True
+        processes = list(self._processes.values())
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
+        await asyncio.gather(*(asyncio.to_thread(_end, process) for process in processes))
+        self._threads.shutdown()
+
+    async def _keep(self, bot: str) -> None:
+        clock, wait = asyncio.get_running_loop().time, _FIRST_WAIT
+        while True:
+            began = clock()
+            why = await self._live(bot)
+            if self._stopped:
+                return
+            wait = _FIRST_WAIT if clock() - began > _STEADY_SECONDS else wait
+            _log.error("house bot is not running", bot=f"{names.HOUSE}/{bot}", why=why, wait_s=wait)
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT)
+
+    async def _live(self, bot: str) -> str:
+        """One life of a bot; why it ended."""
+        try:
+            issued = await self._accounts.house_token(bot, "a bot of the house")
+        except (StoreUnavailable, StoreRefusedError) as error:
+            return str(error)
+        if self._stopped:
+            return "stopped"
+        process = self._spawn(bot, issued.secret)
+        self._processes[bot] = process
+        loop = asyncio.get_running_loop()
+        code = await loop.run_in_executor(self._threads, _listen, bot, process)
+        return f"it ended with code {code}"
+
+    def _spawn(self, bot: str, token: str) -> subprocess.Popen[str]:
+        launcher = [sys.executable, "-I", "-S", tether.__file__, tether.MECHANISM]
+        launcher += [str(os.getpid()), str(_NO_FILE)]
+        # -P: what lies in the arena's folder is not imported.
+        program = [sys.executable, "-P", "-m", "himeji_sdk"]
+        if self._ladders:
+            program += ["ladder", "join", bot, "--at-once", str(GAMES_AT_ONCE)]
+            program += [part for ladder in self._ladders for part in ("--ladder", ladder)]
+        else:
+            program += ["run", bot]
+        program += ["--target", self._target, "--invited", "--resign-on-fault", "--quiet"]
+        return subprocess.Popen(  # noqa: S603 - our own programs
+            launcher + program,
+            env=_environment(os.environ.items()) | {TOKEN: token},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            # Ctrl-C in a terminal reaches the whole group; the arena stops its bots by itself.
+            start_new_session=True,
+        )
+
+
+def _environment(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The environment without the settings of the arena, which are not the bot's."""
+    return {
+        name: value for name, value in variables if not name.startswith("HIMEJI_") or name in _KEPT
+    }
+
+
+def _listen(bot: str, process: subprocess.Popen[str]) -> int:
+    """Pass on what a bot says, until it ends; in a thread of its own."""
+    if process.stderr is not None:
+        with process.stderr as lines:
+            for line in lines:
+                _log.warning("house bot says", bot=f"{names.HOUSE}/{bot}", line=line.rstrip())
+    code = process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
+    return code
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Wait for the end, and bring it about when it takes too long; in a thread of its own."""
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,256 @@
+"""What administrators do with ladders: recompute, seasons, voided games, the audit log."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from himeji.rules.errors import InvalidRequest, StoreUnavailable
+from himeji.v1.game_pb2 import EndReason
+from himeji.v1.ladder_service_pb2 import (
+    AuditEntry,
+    AuditKind,
+    Flag,
+    FlagKind,
+    RatedResult,
+    Season,
+    Standing,
+)
+
+from himeji_server import names, pages
+from himeji_server.caller import Caller
+from himeji_server.games.desk import Desk
+from himeji_server.games.table import Table
+from himeji_server.ladder.board import CARRY_OVER, Board, Row, computed
+from himeji_server.ladder.fair_play import flag_message
+from himeji_server.ladder.office import Office, page
+from himeji_server.ladder.rater import Rater
+from himeji_server.ladder.words import audit_message, season_message, standing_message
+from himeji_server.requests import Plan, Requests
+from himeji_server.store.audit import AuditRecord
+from himeji_server.store.boards import Head, SeasonRecord
+from himeji_server.store.games import OVER
+from himeji_server.store.ladder import LadderStore
+
+TRIES: Final = 50
+LONGEST_TITLE: Final = 80
+LONGEST_EXPLANATION: Final = 500
+ADMIN_ACT: Final = AuditKind.AUDIT_KIND_ADMIN_ACT
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A table computed anew, beside the live one."""
+
+    games: int
+    differences: tuple[Standing, ...]
+    repaired: bool
+
+
+class Administration:
+    """Changes ladders, and writes down that it did."""
+
+    def __init__(
+        self, office: Office, store: LadderStore, desk: Desk, rater: Rater, requests: Requests
+    ) -> None:
+        self._office = office
+        self._store = store
+        self._boards = store.boards
+        self._desk = desk
+        self._rater = rater
+        self._requests = requests
+
+    # --- recompute ------------------------------------------------------------------------------
+
+    async def recompute(
+        self, caller: Caller, ladder: str, season: int, request_id: str, *, repair: bool
+    ) -> Recomputed:
+        """Compute a table from the log and compare it with the live one, which may be replaced."""
+        content: list[object] = ["RecomputeStandings", ladder, season, repair]
+        await self._requests.planned(caller.owner, request_id, content, Plan())
+        number = await self._office.season(ladder, season)
+        for _ in range(TRIES):
+            head, live = await self._still(ladder, number)
+            games, board = await self._from_log(ladder, number, head, frozenset())
+            texts = {name: row.text() for name, row in board.rows.items()}
+            found = tuple(_differences(board, texts, live))
+            if not repair or not found:
+                return Recomputed(games, found, repaired=False)
+            if await self._boards.replace(ladder, head, texts, season=number):
+                words = f"replaced the table of season {number} by the recomputed one"
+                await self._note(caller, ladder, f"{words}: {len(found)} rows differed")
+                return Recomputed(games, found, repaired=True)
+        raise StoreUnavailable("the table changes too fast, try again")
+
+    async def _still(self, ladder: str, season: int) -> tuple[Head, dict[str, str]]:
+        """The live rows, and where the ladder stood while they were read."""
+        for _ in range(TRIES):
+            before = await self._boards.head(ladder)
+            rows = await self._boards.rows(ladder, season)
+            if await self._boards.head(ladder) == before:
+                return before, rows
+        raise StoreUnavailable("the table changes too fast, try again")
+
+    async def _from_log(
+        self, ladder: str, season: int, head: Head, without: frozenset[str]
+    ) -> tuple[int, Board]:
+        """How many results a season has in the log, and the table that follows from them."""
+        seasons = await self._boards.seasons(ladder)
+        last = seasons[season].last if season < head.season else head.sequence
+        start = await self._boards.start(ladder, season)
+        voided = await self._boards.voided(ladder) | without
+        results = [each async for each in self._results(ladder, seasons[season].first, last)]
+        counted = sum(each.game_id not in voided for each in results)
+        return counted, computed(results, start, voided)
+
+    async def _results(self, ladder: str, after: int, last: int) -> AsyncIterator[RatedResult]:
+        while entries := await self._boards.log(ladder, after, until=last):
+            for entry in entries:
+                yield RatedResult.FromString(entry.data)
+            after = entries[-1].sequence
+
+    # --- seasons --------------------------------------------------------------------------------
+
+    async def start_season(
+        self, caller: Caller, ladder: str, title: str, carry_over: float | None, request_id: str
+    ) -> Season:
+        """End the running season and start the next; the same request again starts nothing."""
+        share = CARRY_OVER if carry_over is None else carry_over
+        if not 0 <= share <= 1:
+            raise InvalidRequest("carry_over is a share from 0 to 1", {"field": "carry_over"})
+        names.text_of(title, "title", LONGEST_TITLE)
+        name = self._office.ladders[ladder].name
+        content: list[object] = ["StartSeason", ladder, title, carry_over]
+        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        begun = await self._start(name, title, share, plan.mark)
+        words = f"started season {begun.number}, keeping {share:g} of every distance"
+        await self._note(caller, name, words, f"season {plan.mark}")
+        return season_message(name, begun, 0)
+
+    async def _start(self, ladder: str, title: str, share: float, mark: str) -> SeasonRecord:
+        for _ in range(TRIES):
+            seasons = await self._boards.seasons(ladder)
+            made = [each for each in seasons.values() if each.mark == mark]
+            if made:
+                return made[0]
+            head, rows = await self._running(ladder)
+            start = await self._boards.start(ladder, head.season)
+            board = Board({name: Row.parse(text) for name, text in rows.items()}, start)
+            now = await self._store.games.now()
+            ended = replace(seasons[head.season], ended=now, last=head.sequence)
+            begun = SeasonRecord(head.season + 1, title, now, first=head.sequence, mark=mark)
+            means = board.next_start(share)
+            if await self._boards.start_season(ladder, head, ended, begun, means):
+                return begun
+        raise StoreUnavailable("the table changes too fast, try again")
+
+    async def _running(self, ladder: str) -> tuple[Head, dict[str, str]]:
+        season = (await self._boards.head(ladder)).season
+        return await self._still(ladder, season)
+
+    async def seasons(
+        self, ladder: str, page_size: int, page_token: str
+    ) -> tuple[list[Season], str]:
+        """A page of the seasons of a ladder, the newest first."""
+        name = self._office.ladders[ladder].name
+        records = await self._boards.seasons(name)
+        numbers = sorted(records, reverse=True)
+        shown, following = page(numbers, page_size, page_token, "seasons", name)
+        return [
+            season_message(name, records[each], await self._office.games_of_season(name, each))
+            for each in shown
+        ], following
+
+    # --- adjudication ---------------------------------------------------------------------------
+
+    async def void(self, caller: Caller, game_id: str, explanation: str, request_id: str) -> Table:
+        """Take a game out of the ratings and, if it still runs, end it."""
+        if not explanation.strip():
+            raise InvalidRequest("say why the game is void", {"field": "explanation"})
+        names.text_of(explanation, "explanation", LONGEST_EXPLANATION)
+        content: list[object] = ["VoidGame", game_id, explanation]
+        await self._requests.planned(caller.owner, request_id, content, Plan())
+        table = await self._desk.ledger.table(game_id)
+        if table.stored.state != OVER:
+            table = await self._desk.host.end(game_id, EndReason.END_REASON_ADJUDICATED)
+        ladder = table.header.ladder
+        await self._rater.settle(game_id)  # so that it cannot be rated after this
+        if ladder:
+            await self._take_out(ladder, game_id)
+        record = AuditRecord(
+            AuditKind.AUDIT_KIND_ADJUDICATION,
+            f"voided: {explanation}",
+            caller.owner,
+            game_id,
+            ladder,
+        )
+        await self._store.audit.note(record, f"voided {game_id}")
+        return table
+
+    async def _take_out(self, ladder: str, game_id: str) -> None:
+        """Replace the table of the game's season by one that does not know the game."""
+        for _ in range(TRIES):
+            sequence = await self._boards.sequence_of(ladder, game_id)
+            if not sequence or game_id in await self._boards.voided(ladder):
+                return
+            (entry,) = await self._boards.entries(ladder, [sequence])
+            season = RatedResult.FromString(entry.data).season
+            head = await self._boards.head(ladder)
+            _, board = await self._from_log(ladder, season, head, frozenset({game_id}))
+            rows = {name: row.text() for name, row in board.rows.items()}
+            if await self._boards.replace(ladder, head, rows, season=season, voided=game_id):
+                return
+        raise StoreUnavailable("the table changes too fast, try again")
+
+    async def flags(
+        self, ladder: str, bot: str, kind: FlagKind.ValueType, page_size: int, page_token: str
+    ) -> tuple[list[Flag], str]:
+        """A page of what fair-play detection noticed, the newest first."""
+        found = [
+            flag_message(each)
+            for each in await self._store.flags.newest()
+            if ladder in ("", each.ladder)
+            and (not bot or bot in each.bots)
+            and kind in (FlagKind.FLAG_KIND_UNSPECIFIED, each.kind)
+        ]
+        return page(found, page_size, page_token, "flags", ladder, bot, int(kind))
+
+    # --- the audit log --------------------------------------------------------------------------
+
+    async def audit_entries(
+        self, kind: AuditKind.ValueType, page_size: int, page_token: str
+    ) -> tuple[list[AuditEntry], str]:
+        """A page of the audit log, the newest first."""
+        size, question = pages.size(page_size), ("audit", int(kind))
+        place = pages.place(page_token, *question)
+        if place and not place.isdecimal():
+            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+        before, found = int(place or 0), list[AuditRecord]()
+        while len(found) < size:
+            records = await self._store.audit.newest(before, size)
+            if not records:
+                return [audit_message(each) for each in found], ""
+            for record in records:
+                before = record.sequence
+                if kind in (AuditKind.AUDIT_KIND_UNSPECIFIED, record.kind):
+                    found.append(record)
+                if len(found) == size:
+                    break
+        following = pages.token(str(before), *question) if before > 1 else ""
+        return [audit_message(each) for each in found], following
+
+    async def _note(self, caller: Caller, ladder: str, words: str, mark: str = "") -> None:
+        record = AuditRecord(ADMIN_ACT, words, caller.owner, "", ladder)
+        await self._store.audit.note(record, mark)
+
+
+def _differences(board: Board, texts: dict[str, str], live: dict[str, str]) -> list[Standing]:
+    """The rows as computed where they differ from the live ones, to the last digit."""
+    out = [
+        standing_message(board.rows[name])
+        for name in sorted(texts)
+        if live.get(name) != texts[name]
+    ]
+    for name in sorted(live.keys() - texts.keys()):
+        bot, _, version = name.partition("@")
+        out.append(Standing(bot=bot, bot_version=int(version)))
+    return out

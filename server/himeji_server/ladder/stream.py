@@ -1,0 +1,93 @@
+"""A bot's stream and the ladder: Enter, Leave and Ready, and what becomes of a seating."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
+
+from himeji_server.games.desk import Player
+from himeji_server.games.table import Table
+from himeji_server.ladder.lobby import Lobby
+from himeji_server.ladder.seating import (
+    declined_notice,
+    failed_notice,
+    never_began,
+    ready_notice,
+    seats_meant_for,
+    write_deadline,
+)
+
+REQUESTS: Final = ("enter", "leave", "ready")
+
+
+class LadderStream:
+    """The ladder's part of one stream."""
+
+    def __init__(self, lobby: Lobby, player: Player) -> None:
+        self._lobby = lobby
+        self._player = player
+        self._declined: set[str] = set()
+        self._answers: dict[str, Callable[[PlayRequest], Awaitable[Notice]]] = {
+            "enter": self._enter,
+            "leave": self._leave,
+            "ready": self._ready,
+        }
+
+    async def answer(self, request: PlayRequest) -> Notice:
+        """Answer a request of the ladder's; raises why it is refused."""
+        return await self._answers[request.WhichOneof("body") or ""](request)
+
+    async def ladders(self) -> list[str]:
+        """The ladders in whose queue the bot is."""
+        return await self._lobby.ladders_of(self._player.bot)
+
+    async def _enter(self, request: PlayRequest) -> Notice:
+        enter = request.enter
+        again = enter.again
+        if not await self._lobby.enter(self._player, enter.ladder, enter.max_games, again=again):
+            return left_notice(enter.ladder)
+        return Notice(
+            kind=NoticeKind.NOTICE_KIND_ENTERED,
+            message=f"waiting on {enter.ladder}",
+            ladder=enter.ladder,
+        )
+
+    async def _leave(self, request: PlayRequest) -> Notice:
+        await self._lobby.leave(self._player.bot, request.leave.ladder)
+        return left_notice(request.leave.ladder)
+
+    async def _ready(self, request: PlayRequest) -> Notice:
+        ready = request.ready
+        seat = ready.seat if ready.HasField("seat") else None
+        if not ready.decline:
+            return ready_notice(
+                await self._lobby.ready(self._player, ready.game_id, seat, ready.entropy)
+            )
+        self._declined.add(ready.game_id)
+        return declined_notice(await self._lobby.decline(self._player, ready.game_id, seat))
+
+    def seats(self, table: Table) -> list[int]:
+        """The seats that the bot has, or has been put on."""
+        return table.seats_of(self._player.bot) or seats_meant_for(table, self._player.bot)
+
+    def write_deadline(self, message: Seated, table: Table, now: int) -> None:
+        """Say by when a seating must be answered, where the game is one."""
+        if seats_meant_for(table, self._player.bot):
+            write_deadline(message, table, self._lobby.answer_ms(table), now)
+
+    def failure(self, table: Table) -> list[Notice] | None:
+        """What the bot hears of a seating that failed; None if the game is something else."""
+        if not never_began(table):
+            return None
+        if table.game_id in self._declined:
+            return []  # it was answered when it declined
+        return [failed_notice(table, self._player.bot, self._lobby.answer_ms(table))]
+
+
+def left_notice(ladder: str) -> Notice:
+    """The bot is out of a queue, or of all."""
+    return Notice(
+        kind=NoticeKind.NOTICE_KIND_LEFT,
+        message=f"out of the queue of {ladder}" if ladder else "out of all queues",
+        ladder=ladder,
+    )

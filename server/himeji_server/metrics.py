@@ -1,0 +1,184 @@
+"""What a process counts about itself, as Prometheus reads it; served on a port of its own.
+
+Counting costs about a microsecond and happens whether anybody reads or not. Children of labelled
+figures are made once and kept: nothing is looked up by text where games are played.
+"""
+
+import asyncio
+import errno
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final, NoReturn
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    start_http_server,
+)
+
+from himeji_server.refusal import ExitCode, StartRefusedError
+from himeji_server.settings import HOST
+
+REGISTRY: Final = CollectorRegistry()
+ProcessCollector(registry=REGISTRY)
+
+_FAST: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_SECONDS_BETWEEN_LOOKS: Final = 0.5
+
+CALLS: Final = Counter(
+    "himeji_calls", "Calls that ended, streams too.", ["method", "code"], registry=REGISTRY
+)
+CALL_SECONDS: Final = Histogram(
+    "himeji_call_seconds",
+    "How long unary calls took.",
+    ["method"],
+    registry=REGISTRY,
+    buckets=_FAST,
+)
+STREAMS: Final = Gauge(
+    "himeji_streams_open",
+    "Streams that are open, by what they are for.",
+    ["kind"],
+    registry=REGISTRY,
+)
+COMMITS: Final = Counter(
+    "himeji_commits",
+    "Changes of games that were sent to the store, by what became of them.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+DECISIONS: Final = Counter(
+    "himeji_decisions_committed", "Answers of bots that were committed.", registry=REGISTRY
+)
+GAMES: Final = Gauge(
+    "himeji_games_live",
+    "Games being played that this process has in memory.",
+    registry=REGISTRY,
+)
+SWEEPS: Final = Counter("himeji_sweeps", "Looks for what is due.", registry=REGISTRY)
+DUE: Final = Counter("himeji_due_games", "Games found due by sweeps.", registry=REGISTRY)
+STORE_COMMANDS: Final = Counter(
+    "himeji_store_commands", "Commands sent to the store.", registry=REGISTRY
+)
+STORE_SECONDS: Final = Histogram(
+    "himeji_store_seconds",
+    "Round trips to the store, each with all commands of one tick of the event loop.",
+    registry=REGISTRY,
+    buckets=_FAST,
+)
+STORE_FAILURES: Final = Counter(
+    "himeji_store_failures", "Round trips that the store did not answer.", registry=REGISTRY
+)
+LAG: Final = Histogram(
+    "himeji_loop_lag_seconds",
+    "By how much the event loop was late, looked at twice a second.",
+    registry=REGISTRY,
+    buckets=_FAST,
+)
+
+PLAY_STREAMS: Final = STREAMS.labels("play")
+WATCH_STREAMS: Final = STREAMS.labels("watch")
+
+UNKNOWN_METHOD: Final = "unknown"
+"""The one name of all methods that do not exist: callers choose theirs freely."""
+
+_commits: dict[str, Counter] = {}
+
+
+class Calls:
+    """The calls of one method."""
+
+    def __init__(self, method: str, *, timed: bool) -> None:
+        """How long a stream was open says nothing, so streams are not timed."""
+        self._method = method
+        self._codes: dict[str, Counter] = {}
+        self._seconds = CALL_SECONDS.labels(method) if timed else None
+
+    def ended(self, code: str, seconds: float) -> None:
+        """Count a call."""
+        counter = self._codes.get(code)
+        if counter is None:
+            counter = self._codes[code] = CALLS.labels(self._method, code)
+        counter.inc()
+        if self._seconds is not None:
+            self._seconds.observe(seconds)
+
+
+def committed(outcome: str, *, decision: bool) -> None:
+    """Count what became of a commit."""
+    counter = _commits.get(outcome)
+    if counter is None:
+        counter = _commits[outcome] = COMMITS.labels(outcome)
+    counter.inc()
+    if decision and outcome == "ok":
+        DECISIONS.inc()
+
+
+def store_answered(commands: int, since: float, *, failed: bool) -> None:
+    """Count a round trip that began at a time of `time.perf_counter`."""
+    STORE_COMMANDS.inc(commands)
+    STORE_SECONDS.observe(time.perf_counter() - since)
+    if failed:
+        STORE_FAILURES.inc()
+
+
+async def follow_loop() -> NoReturn:
+    """Measure how late the event loop is; returns only by being cancelled."""
+    while True:
+        due = time.perf_counter() + _SECONDS_BETWEEN_LOOKS
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        LAG.observe(max(0.0, time.perf_counter() - due))
+
+
+@contextmanager
+def served(port: int | None) -> Iterator[tuple[int, ...]]:
+    """Serve the figures on a port of this machine alone (0: a free one), None for not at all."""
+    if port is None:
+        yield ()
+        return
+    try:
+        server, thread = start_http_server(port, HOST, REGISTRY)
+    except OSError as error:
+        raise _no_port(port, error) from error
+    try:
+        yield (server.server_port,)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def free_ports(first: int | None, count: int) -> tuple[int, ...]:
+    """Ports for several processes: one after the other, or free ones for 0; refuses used ones."""
+    if first is None:
+        return ()
+    with ExitStack() as stack:
+        trials = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for number, trial in enumerate(trials):
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            port = first + number if first else 0
+            try:
+                trial.bind((HOST, port))
+            except OSError as error:
+                raise _no_port(port, error) from error
+        return tuple(trial.getsockname()[1] for trial in trials)
+
+
+def _no_port(port: int, error: OSError) -> StartRefusedError:
+    in_use = error.errno == errno.EADDRINUSE
+    why = "is in use" if in_use else f"cannot be used ({os.strerror(error.errno or 0)})"
+    return StartRefusedError(
+        f"port {port} for metrics {why}: choose another one with --metrics-port",
+        ExitCode.PORT_IN_USE if in_use else ExitCode.REFUSED,
+    )
+
+
+def count_games(live: Callable[[], int]) -> None:
+    """Say how the games in memory are counted when somebody reads the figures."""
+    GAMES.set_function(live)

@@ -1,0 +1,69 @@
+"""Names of owners and bots: their form, and how one that will not do is refused."""
+
+import re
+from typing import Final
+
+from himeji.rules.errors import AlreadyExists, BotRetired, InvalidRequest, UnknownAccount
+
+from himeji_server.store.accounts import BotName
+
+LONGEST_NAME: Final = 32
+NAME: Final = rf"[a-z0-9](?:[a-z0-9-]{{0,{LONGEST_NAME - 2}}}[a-z0-9])?"
+"""Small letters, digits and hyphens; a hyphen neither begins nor ends a name."""
+
+HOUSE: Final = "house"
+LOCAL: Final = "local"
+ADMINISTRATOR: Final = "admin"
+RESERVED: Final = frozenset({HOUSE, LOCAL, ADMINISTRATOR, "himeji", "anonymous", "nobody"})
+"""Names of owners that only the arena itself creates, or nobody."""
+
+ARENA: Final = "arena"
+"""The mark of what the arena makes by itself: making it again is harmless."""
+
+_NAME: Final = re.compile(NAME)
+_FORM: Final = (
+    f"1 to {LONGEST_NAME} small letters, digits and hyphens, with no hyphen at either end"
+)
+
+
+def owner_name(text: str, field: str = "owner") -> str:
+    """Check the name of an owner; raises InvalidRequest."""
+    if _NAME.fullmatch(text) is None:
+        raise InvalidRequest(f"the name of an owner has {_FORM}", {"field": field})
+    return text
+
+
+def bot_name(text: str, field: str = "bot") -> BotName:
+    """Read the name of a bot, "owner/name"; raises InvalidRequest."""
+    owner, slash, short = text.partition("/")
+    if not slash or _NAME.fullmatch(owner) is None or _NAME.fullmatch(short) is None:
+        raise InvalidRequest(
+            f'a bot is named "owner/name", and each part has {_FORM}', {"field": field}
+        )
+    return BotName(owner, short)
+
+
+def text_of(text: str, field: str, longest: int) -> str:
+    """Check the length of a text for people; raises InvalidRequest."""
+    if len(text) > longest:
+        raise InvalidRequest(
+            f"{field} has {len(text)} characters, and {longest} are allowed", {"field": field}
+        )
+    return text
+
+
+def in_use(kind: str, name: str) -> AlreadyExists:
+    """Say that a name is taken."""
+    return AlreadyExists(f"the name {name} is in use", {"kind": kind, "name": name})
+
+
+def retired(bot: str) -> BotRetired:
+    """Say that a bot plays no more."""
+    return BotRetired(f"{bot} is retired: it plays no more", {"kind": "bot", "name": bot})
+
+
+def unknown(kind: str, name: str) -> UnknownAccount:
+    """Say that nothing has this name."""
+    return UnknownAccount(
+        f"there is no {kind.replace('_', ' ')} {name}", {"kind": kind, "name": name}
+    )

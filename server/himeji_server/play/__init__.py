@@ -1,0 +1,1 @@
+"""Playing over one stream: a session per bot, many games in it."""

@@ -1,0 +1,62 @@
+"""What is on its way to a client: in order, bounded, and a newer decision replaces an older one."""
+
+import asyncio
+
+from himeji.v1.game_pb2 import Decision
+from himeji.v1.play_service_pb2 import PlayResponse
+
+
+class Outbox:
+    """Messages for one client."""
+
+    def __init__(self, most: int) -> None:
+        """At most so many wait for a client that does not read."""
+        self._most = most
+        self._waiting: list[PlayResponse] = []
+        self._decisions: dict[str, int] = {}  # game: place of its decision among those waiting
+        self._wake = asyncio.Event()
+        self._closed = False
+
+    def put(self, message: PlayResponse) -> bool:
+        """Add a message; False if too many wait already."""
+        if self._closed:
+            return True
+        if message.WhichOneof("body") == "decision" and self._replaces(message.decision):
+            return True
+        if len(self._waiting) >= self._most:
+            return False
+        if message.WhichOneof("body") == "decision":
+            self._decisions[message.decision.game_id] = len(self._waiting)
+        self._waiting.append(message)
+        self._wake.set()
+        return True
+
+    def _replaces(self, newer: Decision) -> bool:
+        """Put a decision where an older one of its game was never read, with what that one told."""
+        place = self._decisions.get(newer.game_id)
+        if place is None:
+            return False
+        older = self._waiting[place].decision
+        if older.first_event + len(older.events) != newer.first_event:
+            return False  # something between the two was told in another message
+        whole = PlayResponse(decision=newer)
+        del whole.decision.events[:]
+        whole.decision.first_event = older.first_event
+        whole.decision.events.extend([*older.events, *newer.events])
+        self._waiting[place] = whole
+        return True
+
+    def close(self, last: PlayResponse) -> None:
+        """Nothing comes after this message."""
+        if not self._closed:
+            self._closed = True
+            self._waiting.append(last)
+            self._wake.set()
+
+    async def waiting(self) -> list[PlayResponse]:
+        """What waits, as soon as anything does; nothing at the end."""
+        if not self._waiting and not self._closed:
+            await self._wake.wait()
+        self._wake.clear()
+        batch, self._waiting, self._decisions = self._waiting, [], {}
+        return batch

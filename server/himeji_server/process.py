@@ -1,0 +1,72 @@
+"""One server process: the services of the contract over one store, on one port."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import grpc
+
+from himeji_server import app, contract, metrics
+from himeji_server.accounts import Accounts
+from himeji_server.authorisation import Authoriser
+from himeji_server.games.hall import Hall
+from himeji_server.ladder import ladders
+from himeji_server.ladder.parts import LadderParts
+from himeji_server.readiness import Readiness
+from himeji_server.revocations import OpenStreams
+from himeji_server.running import background
+from himeji_server.services import account, game, ladder as ladder_service, play, rules
+from himeji_server.services.play import PlayService
+from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
+from himeji_server.store import Store
+
+
+@asynccontextmanager
+async def serving(settings: Settings, store: Store, accounts: Accounts) -> AsyncIterator[int]:
+    """Answer calls until the block ends, and then tell everybody; gives the port.
+
+    With several processes, all of them listen on the same port.
+    """
+    async with AsyncExitStack() as stack:
+        readiness = Readiness(contract.services())
+        streams = OpenStreams(accounts.tokens.store)
+        hall = Hall(store, accounts, settings.limits)
+        ladder = LadderParts(ladders.read(settings.ladders), store, hall.desk, accounts)
+        playing = play.PlayService(hall.desk, ladder.lobby, streams)
+        services = {
+            account.SERVICE: account.AccountService(accounts),
+            game.SERVICE: game.GameService(hall.desk, streams),
+            ladder_service.SERVICE: ladder_service.LadderService(hall.desk, ladder),
+            play.SERVICE: playing,
+            rules.SERVICE: rules.RulesService(),
+        }
+        server = app.build(
+            readiness,
+            implementations=services,
+            authorise=_authoriser(accounts, settings),
+            dev=settings.dev,
+            limits=settings.limits,
+            shared_port=settings.processes > 1,
+        )
+        stack.push_async_callback(server.stop, None)
+        port = app.bind(server, settings.port, shared=settings.processes > 1)
+        chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
+        await stack.enter_async_context(background(*chores, *hall.chores, ladder.steward.run))
+        stack.push_async_callback(_drain, server, readiness, playing)
+        await readiness.set(ready=True)
+        await server.start()
+        yield port
+
+
+def _authoriser(accounts: Accounts, settings: Settings) -> Authoriser:
+    return Authoriser(
+        accounts.tokens,
+        open_registration=settings.registration == OPEN_REGISTRATION,
+        limits=settings.limits,
+    )
+
+
+async def _drain(server: grpc.aio.Server, readiness: Readiness, playing: PlayService) -> None:
+    await readiness.drain()
+    playing.drain()
+    await server.stop(DRAIN_SECONDS)

@@ -1,0 +1,53 @@
+"""What the health service says: serving while the store answers and the arena is not stopping."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+
+import structlog
+from grpc_health.v1 import health, health_pb2
+from himeji.rules.errors import StoreUnavailable
+
+from himeji_server.store import Store, StoreRefusedError
+
+_SECONDS_BETWEEN_PINGS: Final = 0.5
+_SERVING: Final = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
+
+_log = structlog.get_logger(__name__)
+
+
+class Readiness:
+    """The state of the whole server (under the empty name) and of each service."""
+
+    def __init__(self, services: Iterable[str]) -> None:
+        self.servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
+        self._names = ["", *services]
+
+    async def set(self, *, ready: bool) -> None:
+        """Tell everyone who asks or watches; without effect once the arena drains."""
+        for name in self._names:
+            await self.servicer.set(name, _SERVING if ready else _NOT_SERVING)
+
+    async def drain(self) -> None:
+        """Say "not serving" from now on, whatever the store does."""
+        await self.servicer.enter_graceful_shutdown()
+
+    async def follow(self, store: Store) -> None:
+        """Keep the state in step with the store; returns only by being cancelled."""
+        answered = True
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_PINGS)
+            answers = await _answers(store)
+            if answers != answered:
+                answered = answers
+                _log.warning("store answers again" if answers else "store does not answer")
+                await self.set(ready=answers)
+
+
+async def _answers(store: Store) -> bool:
+    try:
+        await store.ping()
+    except (StoreUnavailable, StoreRefusedError):
+        return False
+    return True

@@ -1,0 +1,59 @@
+"""How a process of an arena runs: on the fastest event loop there is, until it is told to stop."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+
+Chore = Callable[[], Coroutine[None, None, None]]
+
+
+def until_told(life: Chore) -> None:
+    """Run a life until it ends or SIGINT or SIGTERM cancels it."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_until_told(life))
+
+
+@asynccontextmanager
+async def background(*chores: Chore) -> AsyncIterator[None]:
+    """Run the chores beside the block; one that fails ends the block, for it is a defect."""
+    failed: Exception | None = None
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(chore()) for chore in chores]
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - told as itself, not as a group of one
+            failed = error
+        finally:
+            for task in tasks:
+                task.cancel()
+    if failed is not None:
+        raise failed
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Choose uvloop where it is installed; everything works without."""
+    try:
+        import uvloop  # noqa: PLC0415 - optional
+    except ModuleNotFoundError:
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
+
+
+async def _until_told(life: Chore) -> None:
+    task = asyncio.ensure_future(life())
+    told = asyncio.Event()
+
+    def stop() -> None:
+        # Once only: a second Ctrl-C must not cut the orderly end short.
+        if not told.is_set():
+            told.set()
+            task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not told.is_set():
+            raise

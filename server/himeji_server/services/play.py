@@ -1,0 +1,75 @@
+"""PlayService: the stream."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, suppress
+from typing import Any, Final
+
+from himeji.rules.errors import HimejiError, InvalidRequest
+from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
+
+from himeji_server import metrics
+from himeji_server.caller import Caller, current_caller
+from himeji_server.counting import Places
+from himeji_server.games.desk import Desk
+from himeji_server.ladder.lobby import Lobby
+from himeji_server.play.closing import Closing
+from himeji_server.play.session import Session, check_hello
+from himeji_server.revocations import OpenStreams
+
+SERVICE: Final = "himeji.v1.PlayService"
+SECONDS_FOR_A_HELLO: Final = 1.0
+
+
+class PlayService:
+    """Opens sessions and ends them when the process stops."""
+
+    def __init__(self, desk: Desk, lobby: Lobby, streams: OpenStreams) -> None:
+        self._desk = desk
+        self._lobby = lobby
+        limits = desk.limits
+        self._places = Places("streams", limits.streams_per_owner, limits.streams)
+        self._streams = streams
+        self._sessions: set[Session] = set()
+
+    async def Play(  # noqa: N802 - the contract's name
+        self, requests: AsyncIterator[PlayRequest], context: Any
+    ) -> None:
+        """Play any number of games at once."""
+        caller = current_caller()
+        first = PlayRequest()
+        with ExitStack() as stack:
+            try:
+                # A stream counts from its first moment, whether it says Hello or not.
+                stack.enter_context(self._places.held(caller.owner))
+                first = await anext(requests, first)
+                session = await self._open(caller, first)
+            except HimejiError as error:
+                if first.WhichOneof("body") is None:
+                    # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(SECONDS_FOR_A_HELLO):
+                            first = await anext(requests, first)
+                closing = Closing.by(error)
+                notice = closing.notice()
+                await context.write(PlayResponse(request_id=first.request_id, notice=notice))
+                raise
+            self._sessions.add(session)
+            stack.callback(self._sessions.discard, session)
+            ended = stack.enter_context(self._streams.watch(caller))
+            stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
+            await session.run(first.request_id, requests, context.write, ended)
+
+    async def _open(self, caller: Caller, first: PlayRequest) -> Session:
+        """The session that a Hello opens; raises the reason why it cannot."""
+        if first.WhichOneof("body") != "hello":
+            raise InvalidRequest("the first message has to be Hello")
+        check_hello(first.hello)
+        player = await self._desk.player(caller, first.hello.bot, first.hello.bot_version)
+        return Session(self._desk, self._lobby, player, first.hello)
+
+    def drain(self) -> None:
+        """Tell every stream that this process is stopping."""
+        self._desk.stopping.set()
+        for session in list(self._sessions):
+            session.close(Closing.draining())

@@ -1,0 +1,47 @@
+"""What can be set about an arena."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from himeji_server.limits import AccountLimits, Limits
+
+HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 50051
+DEFAULT_DATA: Final = ".himeji"
+
+MOST_PROCESSES: Final = 64
+
+DRAIN_SECONDS: Final = 1.0
+"""How long calls under way may take to end when the arena stops."""
+
+
+OPEN_REGISTRATION: Final = "open"
+CLOSED_REGISTRATION: Final = "closed"
+"""Who may create owners: everybody, or administrators alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """One arena's settings, as the command line or the environment gave them."""
+
+    port: int = DEFAULT_PORT
+    data: Path = Path(DEFAULT_DATA)
+    redis: str | None = None
+    ranked: bool = False
+    dev: bool = True
+    log_format: str = "console"
+    registration: str = CLOSED_REGISTRATION
+    admin_token_file: Path | None = None
+    house: tuple[str, ...] = ()
+    """Bots that the arena runs by itself, in processes of their own."""
+
+    ladders: Path | None = None
+    """A file with ladders beside, or instead of, those that every arena has."""
+
+    accounts: AccountLimits = field(default_factory=AccountLimits)
+    limits: Limits = field(default_factory=Limits)
+    metrics_port: int | None = None
+    """None: no metrics are served."""
+
+    processes: int = 1

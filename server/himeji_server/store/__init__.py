@@ -1,0 +1,19 @@
+"""The store: the only package that imports redis, and the only one that knows a key or a script."""
+
+from himeji_server.store.connection import (
+    DURABLE,
+    OLDEST_VERSION,
+    Store,
+    StoreImpairedError,
+    StoreRefusedError,
+    without_password,
+)
+
+__all__ = [
+    "DURABLE",
+    "OLDEST_VERSION",
+    "Store",
+    "StoreImpairedError",
+    "StoreRefusedError",
+    "without_password",
+]

@@ -1,0 +1,345 @@
+"""A connection to one Redis: every command goes through it, and its refusals become ours.
+
+redis-py's silent retries are off: a command that was lost on the way is reported, and whoever
+sent it knows whether it may be sent again.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from importlib import resources
+from typing import Any, Final, Self, TypeVar, cast
+from urllib.parse import urlsplit
+
+import structlog
+from himeji.rules.errors import StoreUnavailable
+from hiredis import pack_command
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    ClusterDownError,
+    NoPermissionError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+)
+
+from himeji_server import metrics
+from himeji_server.store import keys
+
+OLDEST_VERSION: Final = (7, 0)
+DURABLE: Final[Mapping[str, str]] = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+}
+"""The settings under which an acknowledged write survives anything but the loss of the disk."""
+
+_CONNECT_SECONDS: Final = 3.0
+_ANSWER_SECONDS: Final = 3.0
+_SECONDS_OF_SILENCE: Final = 5.0
+
+_SECONDS_BETWEEN_COMPLAINTS: Final = 60.0
+
+_IMPAIRMENTS: Final[Mapping[type[RedisError], str]] = {
+    AuthenticationError: "it refuses the user name or the password given in --redis",
+    AuthorizationError: "it refuses the user name or the password given in --redis",
+    NoPermissionError: "its user may not run the commands that Himeji needs",
+    ReadOnlyError: "it takes no writes, for it is a replica",
+    OutOfMemoryError: "it takes no writes, for its memory is full",
+    ClusterDownError: "its cluster is down",
+}
+_IMPAIRMENT_CODES: Final[Mapping[str, str]] = {
+    "MISCONF": "it takes no writes, for it cannot save them on its disk",
+    "NOREPLICAS": "it takes no writes, for it misses replicas",
+}
+"""Those for which redis-py has no class, by the first word of what Redis says."""
+
+_log = structlog.get_logger(__name__)
+
+Argument = str | bytes | int | float
+_Answer = TypeVar("_Answer")
+_pack = cast("Callable[[tuple[Argument, ...]], bytes]", pack_command)
+_Call = tuple[tuple[Argument, ...], asyncio.Future[Any]]
+
+
+class StoreRefusedError(Exception):
+    """A Redis that answers, but not to us or not as we need it; the sentence says why."""
+
+
+class StoreImpairedError(StoreUnavailable):
+    """A Redis that answers, but does not do its work as it is now; the sentence says why."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("the store cannot do its work at the moment")
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        """For who runs the arena; clients are told the message alone."""
+        return self.sentence
+
+
+class Script:
+    """A script beside this module, by the name of its file."""
+
+    def __init__(self, name: str) -> None:
+        self.text = (resources.files(__package__) / "scripts" / f"{name}.lua").read_text()
+        self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+
+class Batches:
+    """Commands as pipelines: while one batch is under way, the next one gathers.
+
+    Alone, a command goes out at once; under load, many share a round trip and Redis's write to
+    disk. redis-py makes the connections; its pipelines cost three times as much as the commands.
+    """
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+        self._waiting: list[_Call] = []
+        self._sender: asyncio.Task[None] | None = None
+        self._complaints: dict[str, float] = {}
+
+    def send(self, *command: Argument) -> asyncio.Future[Any]:
+        """Send a command; its answer raises ours, and NoScriptError for a script.
+
+        Whoever gives the answer up leaves the command under way: what was sent is carried out.
+        """
+        answer = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, answer))
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send_all())
+        return answer
+
+    async def drain(self) -> None:
+        """Wait until everything that was sent is answered."""
+        if self._sender is not None:
+            await asyncio.wait({self._sender})
+
+    async def _send_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._send_waiting()
+        finally:
+            self._sender = None
+
+    async def _send_waiting(self) -> None:
+        batch, self._waiting = self._waiting, []
+        since, failed = time.perf_counter(), False
+        try:
+            results = await self._exchange([command for command, _ in batch])
+        except (RedisError, OSError) as error:
+            # What waits behind a batch without an answer was never sent: it may try again.
+            batch, self._waiting = batch + self._waiting, []
+            results, failed = [error] * len(batch), True
+        metrics.store_answered(len(batch), since, failed=failed)
+        for (_, answer), result in zip(batch, results, strict=True):
+            self._settle(answer, result)
+
+    async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
+        """One round trip; raises RedisError or OSError if it does not come to its end."""
+        packed = b"".join(map(_pack, commands))
+        connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await connection.send_packed_command(packed, check_health=False)
+                return [await _reply(connection) for _ in commands]
+        except BaseException:
+            await connection.disconnect(nowait=True)  # answers to come would be taken for others
+            raise
+        finally:
+            await self._pool.release(connection)
+
+    def _settle(self, answer: asyncio.Future[Any], result: Any) -> None:
+        if answer.done():
+            return
+        if isinstance(result, NoScriptError):
+            answer.set_exception(result)
+        elif isinstance(result, Exception):
+            answer.set_exception(self._noted(_ours(result)))
+        else:
+            answer.set_result(result)
+
+    def _noted(self, error: Exception) -> Exception:
+        """Say in the log what is wrong with the store, once in a while and not for every call."""
+        now = time.monotonic()
+        if isinstance(error, StoreImpairedError) and self._complaints.get(error.sentence, 0) < now:
+            self._complaints[error.sentence] = now + _SECONDS_BETWEEN_COMPLAINTS
+            _log.error("store cannot do its work", why=error.sentence)
+        return error
+
+
+async def _reply(connection: AbstractConnection) -> Any:
+    """The next answer; an error that Redis answers with is one."""
+    try:
+        return await connection.read_response(timeout=math.inf)  # all together have a timeout
+    except ResponseError as error:
+        return error
+
+
+async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, str]]:
+    """What is published to a connection that subscribed; a silent one is asked whether it lives.
+
+    redis-py's own reader costs as much for each message as the commit that it tells of.
+    """
+    asked = False
+    while True:
+        answer = await connection.read_response(timeout=_SECONDS_OF_SILENCE)
+        _end_if_cancelled()
+        if answer is None and asked:
+            return
+        asked = answer is None
+        if asked:
+            await connection.send_command("PING")
+        elif answer[0] == b"message":
+            yield answer[1].decode(), answer[2].decode()
+
+
+class Store:
+    """A connection to one Redis."""
+
+    def __init__(self, url: str) -> None:
+        """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
+        self.place = without_password(url)
+        try:
+            self._redis = Redis.from_url(
+                url,
+                # The older protocol, in which a server of any age can say how old it is.
+                protocol=2,
+                retry=Retry(NoBackoff(), 0),
+                retry_on_error=[],
+                socket_connect_timeout=_CONNECT_SECONDS,
+                socket_timeout=_ANSWER_SECONDS,
+            )
+            self._batches = Batches(self._redis.connection_pool)
+        except ValueError as error:
+            raise StoreRefusedError(
+                "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
+            ) from error
+
+    @classmethod
+    async def connect(cls, url: str) -> Self:
+        """Connect and ping; raises StoreUnavailable or StoreRefusedError."""
+        store = cls(url)
+        try:
+            await store.ping()
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def ping(self) -> None:
+        """Return when Redis answers; raises StoreUnavailable or StoreRefusedError."""
+        await _answer(self._redis.ping())
+
+    async def version(self) -> str:
+        """Give the version of Redis that the server is, or is compatible with."""
+        info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("server")))
+        return str(info["redis_version"])
+
+    async def check_version(self) -> None:
+        """Raise StoreRefusedError when the server is older than what we use."""
+        version = await self.version()
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VERSION:
+            oldest = ".".join(map(str, OLDEST_VERSION))
+            raise StoreRefusedError(f"it is version {version}, and Himeji needs {oldest} or newer")
+
+    async def check_writable(self) -> None:
+        """Raise StoreImpairedError when the server takes no writes."""
+        await _answer(cast("Awaitable[object]", self._redis.set(keys.PULSE, "", ex=1)))
+
+    async def check_durability(self) -> None:
+        """Raise StoreRefusedError, naming each setting that could lose a write."""
+        settings = cast("Awaitable[dict[str, str]]", self._redis.config_get(*DURABLE))
+        found = await _answer(settings)
+        weak = [
+            f"{name} is {found.get(name, 'unknown')} and has to be {needed}"
+            for name, needed in DURABLE.items()
+            if found.get(name) != needed
+        ]
+        if weak:
+            raise StoreRefusedError("; ".join(weak))
+
+    async def call(self, *command: Argument) -> Any:
+        """Send a command together with others; the answer is that of Redis, in bytes."""
+        return await self._batches.send(*command)
+
+    async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
+        """Run a script, which is sent whole only where Redis does not know it yet."""
+        try:
+            return await self.call("EVALSHA", script.digest, len(keys), *keys, *arguments)
+        except NoScriptError:
+            return await self.call("EVAL", script.text, len(keys), *keys, *arguments)
+
+    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
+        """Channel and message of each bell as it rings; ends when the connection is lost."""
+        pool = self._redis.connection_pool
+        with contextlib.suppress(RedisError, OSError):
+            connection = pool.make_connection()  # type: ignore[no-untyped-call]
+            try:
+                await connection.connect()
+                _end_if_cancelled()
+                await connection.send_command("SUBSCRIBE", *channels)
+                async for message in _pushed(connection):
+                    _end_if_cancelled()
+                    yield message
+                _end_if_cancelled()
+            finally:
+                await connection.disconnect(nowait=True)
+
+    async def close(self) -> None:
+        """Close every connection, after what is under way."""
+        await self._batches.drain()
+        await self._redis.aclose()
+
+
+def _end_if_cancelled() -> None:
+    """Raise the cancellation that redis-py swallows when it comes while it connects."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def without_password(url: str) -> str:
+    """Write a URL so that it may be shown: without user, password and query."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "the URL"
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+
+
+async def _answer(command: Awaitable[_Answer]) -> _Answer:
+    """Await a command and raise errors of our own: none of redis's texts leaves this module."""
+    try:
+        answer = await command
+    except (RedisError, OSError) as error:
+        _end_if_cancelled()
+        raise _ours(error) from error
+    _end_if_cancelled()
+    return answer
+
+
+def _ours(error: BaseException) -> StoreRefusedError | StoreUnavailable:
+    # A refusal while connecting comes wrapped in a ConnectionError.
+    found = [error, error.__cause__]
+    for kind, sentence in _IMPAIRMENTS.items():
+        if any(isinstance(each, kind) for each in found):
+            return StoreImpairedError(sentence)
+    if not any(isinstance(each, ResponseError) for each in found):
+        return StoreUnavailable("the store does not answer")
+    code = str(error).partition(" ")[0]
+    if code in _IMPAIRMENT_CODES:
+        return StoreImpairedError(_IMPAIRMENT_CODES[code])
+    return StoreRefusedError("it refuses a command that Himeji needs")

@@ -1,0 +1,54 @@
+"""What fair-play detection noticed. A flag is raised once and never taken down."""
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from himeji_server.store import keys
+from himeji_server.store.connection import Store
+
+_SECONDS_OF_QUICK: Final = 2 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class FlagRecord:
+    """A flag."""
+
+    id: str
+    kind: int
+    ladder: str
+    bots: list[str]
+    game_ids: list[str]
+    message: str
+    time: int
+
+
+class Flags:
+    """The flags of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def raise_once(self, flag: FlagRecord) -> None:
+        """Raise a flag; the first one of an id stands."""
+        await self._store.call("HSETNX", keys.FLAGS, flag.id, json.dumps(asdict(flag)))
+        await self._store.call("ZADD", keys.FLAGS_BY_TIME, "NX", flag.time, flag.id)
+
+    async def newest(self) -> list[FlagRecord]:
+        """All flags, the newest first."""
+        names = await self._store.call("ZREVRANGE", keys.FLAGS_BY_TIME, 0, -1)
+        if not names:
+            return []
+        texts = await self._store.call("HMGET", keys.FLAGS, *names)
+        return [FlagRecord(**json.loads(text)) for text in texts if text]
+
+    async def note_quick(self, ladder: str, bot: str, day: str, game_id: str) -> list[str]:
+        """Note a game that was given up very soon; all of that day's."""
+        key = keys.quick_resignations(ladder, bot, day)
+        _, _, found = await asyncio.gather(
+            self._store.call("SADD", key, game_id),
+            self._store.call("EXPIRE", key, _SECONDS_OF_QUICK),
+            self._store.call("SMEMBERS", key),
+        )
+        return sorted(bytes(each).decode() for each in found)

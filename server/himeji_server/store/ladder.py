@@ -1,0 +1,23 @@
+"""All parts of the store that ladders need, put together."""
+
+from himeji_server.store.audit import Audit
+from himeji_server.store.boards import Boards
+from himeji_server.store.connection import Store
+from himeji_server.store.flags import Flags
+from himeji_server.store.games import Games
+from himeji_server.store.queues import Queues
+from himeji_server.store.results import Results
+from himeji_server.store.tournaments import Tournaments
+
+
+class LadderStore:
+    """Queues, results, tables, tournaments, flags and the audit log of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.games = Games(store)
+        self.results = Results(store)
+        self.queues = Queues(store)
+        self.boards = Boards(store)
+        self.audit = Audit(store)
+        self.flags = Flags(store)
+        self.tournaments = Tournaments(store)

@@ -1,0 +1,1 @@
+"""Benchmarks: figures to compare, never assertions. `make bench` runs them."""

@@ -1,0 +1,178 @@
+"""`make bench`: the engine, compiled and pure, and the arena, as tables and with `--json` as JSON.
+
+Figures are medians with their spread, set against the budgets of the design and against each
+other. They are reported, never asserted: machines differ.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.bench import server
+
+ROOT = Path(__file__).parents[2]
+# (figure, form): the budget and the goal for 2 seats; more is better for rates, less for times.
+BUDGETS = {
+    ("random play", "compiled"): (100_000, 200_000),
+    ("random play", "pure"): (20_000, None),
+    ("playout", "compiled"): (200_000, 400_000),
+    ("clone", "compiled"): (10, 5),
+}
+BUDGET_TABLE = "base, 2 seats"
+OTHER_TABLE = "duel, 2 seats"  # keeps half the speed of the base game
+SERVER_BUDGETS = {
+    "ratio to the echo": "at least 0.4",
+    "server memory per idle bot, kB": "at most 64",
+    "Redis memory per live game, kB": "at most 4",
+}
+
+
+def run(form):
+    """The figures of one form, measured in a process of its own; None if there is no such form."""
+    environment = {key: value for key, value in os.environ.items() if key != "HIMEJI_PURE"}
+    if form == "pure":
+        environment["HIMEJI_PURE"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.engine", form],
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def rate(unit):
+    return unit.endswith("/s")
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def cell(figure):
+    spread = (figure["high"] - figure["low"]) / figure["median"] / 2 * 100
+    return f"{number(figure['median'])} [dim]±{spread:.0f}%[/dim]"
+
+
+def ratio(compiled, pure):
+    """How many times better the compiled form is."""
+    quick, slow = compiled["median"], pure["median"]
+    return quick / slow if rate(compiled["unit"]) else slow / quick
+
+
+def against_budget(figure, budget):
+    """1 and more keeps the budget."""
+    return figure["median"] / budget if rate(figure["unit"]) else budget / figure["median"]
+
+
+def compared(forms):
+    """Every ratio of the run: compiled to pure, and each form to its budget and goal."""
+    compiled, pure = forms.get("compiled"), forms["pure"]
+    timed = [name for name in pure[BUDGET_TABLE] if name not in ("state", "game length")]
+    speedups = {
+        table: {name: ratio(compiled[table][name], pure[table][name]) for name in timed}
+        for table in (pure if compiled else ())
+    }
+    budgets = [
+        {
+            "what": name,
+            "form": form,
+            "measured": forms[form][BUDGET_TABLE][name]["median"],
+            "budget": budget,
+            "of budget": against_budget(forms[form][BUDGET_TABLE][name], budget),
+            "goal": goal,
+            "of goal": goal and against_budget(forms[form][BUDGET_TABLE][name], goal),
+        }
+        for (name, form), (budget, goal) in BUDGETS.items()
+        if form in forms
+    ]
+    families = {
+        form: found[OTHER_TABLE]["random play"]["median"]
+        / found[BUDGET_TABLE]["random play"]["median"]
+        for form, found in forms.items()
+    }
+    return {"compiled to pure": speedups, "budgets": budgets, "duel to base": families}
+
+
+def print_figures(console, forms, ratios):
+    for played, figures in forms["pure"].items():
+        table = Table(title=f"{played}, one core, set-up apart", title_justify="left")
+        table.add_column("what")
+        table.add_column("unit", style="dim")
+        for form in forms:
+            table.add_column(form, justify="right")
+        table.add_column("ratio", justify="right")
+        for name, figure in figures.items():
+            factor = ratios["compiled to pure"].get(played, {}).get(name)
+            cells = [cell(forms[form][played][name]) for form in forms]
+            table.add_row(name, figure["unit"], *cells, f"{factor:.1f} x" if factor else "")
+        console.print(table)
+
+
+def print_budgets(console, ratios):
+    table = Table(title=f"budgets, {BUDGET_TABLE} (reported, not asserted)", title_justify="left")
+    for heading in ("what", "form", "measured", "budget", "of budget", "goal", "of goal"):
+        table.add_column(heading, justify="left" if heading in ("what", "form") else "right")
+    for line in ratios["budgets"]:
+        kept = line["of budget"] >= 1
+        table.add_row(
+            line["what"],
+            line["form"],
+            number(line["measured"]),
+            number(line["budget"]),
+            f"[{'green' if kept else 'red'}]{line['of budget']:.2f}[/]",
+            number(line["goal"]) if line["goal"] else "",
+            f"{line['of goal']:.2f}" if line["goal"] else "",
+        )
+    console.print(table)
+    for form, factor in ratios["duel to base"].items():
+        console.print(f"random play of duel to base, {form}: {factor:.2f} (budget: at least 0.5)")
+
+
+def print_server(console, figures):
+    table = Table(title="the arena over its stream, one process", title_justify="left")
+    table.add_column("what")
+    table.add_column("measured", justify="right")
+    table.add_column("budget", justify="right")
+    for name, value in figures.items():
+        table.add_row(name, number(value), SERVER_BUDGETS.get(name, ""))
+    console.print(table)
+
+
+def main():
+    options = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, too")
+    wanted = options.parse_args()
+    console = Console(width=100 if not sys.stdout.isatty() else None)
+    found = {form: run(form) for form in ("compiled", "pure")}
+    forms = {form: figures for form, figures in found.items() if figures}
+    ratios = compared(forms)
+    print_figures(console, forms, ratios)
+    print_budgets(console, ratios)
+    if "compiled" not in forms:
+        console.print("There is no compiled form here: `make build` makes it. Only pure was run.")
+    figures = server.measure()
+    print_server(console, figures)
+    if wanted.json:
+        report = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "processor": platform.processor(),
+            "forms": forms,
+            **ratios,
+            "server": figures,
+        }
+        wanted.json.write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""Measures the arena over its stream against a bare echo of the same sizes, in one run.
+
+Every figure is bounded in count: so many games, so many round trips. The arena runs as a process
+of its own with its embedded, durable Redis; the bots of this driver answer with the lowest legal
+action that is no exchange, which costs them nothing.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import grpc
+import redis
+from himeji.v1 import (
+    game_pb2,
+    game_service_pb2,
+    game_service_pb2_grpc,
+    play_service_pb2 as play,
+    play_service_pb2_grpc,
+)
+
+BOTS = 16
+GAMES = 128
+MIDDLE = 30  # decisions into a game, which has about 60
+ROUND_TRIPS = 12_800
+IDLE = 200
+
+
+def cpu(process):
+    """Seconds of processor time that a process has used."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Arena:
+    """`himeji serve` on a fresh folder."""
+
+    def __init__(self, folder):
+        command = [str(Path(sys.executable).parent / "himeji"), "serve", "--port", "0"]
+        command += ["--data", str(folder), "--log-format", "json", "--house", "none"] + (
+            ["--metrics-port", "19777"] if __import__("os").environ.get("MP") else []
+        )
+        command += [f"--{limit}-per-owner={10 * IDLE}" for limit in ("bots", "games", "streams")]
+        self._log = (folder.parent / "arena.log").open("w")
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self._log, text=True
+        )
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if line.strip().startswith("stop"):
+                break
+        text = "".join(lines)
+        self.address = re.search(r"address\s+(\S+)", text)[1]
+        self.redis = re.search(r"redis\s+(\S+)", text)[1]
+        self.metadata = (("authorization", f"Bearer {(folder / 'token').read_text().strip()}"),)
+
+    def redis_memory(self):
+        """Bytes that Redis uses."""
+        with redis.Redis.from_url(self.redis) as client:
+            return client.info("memory")["used_memory"]
+
+    def memory(self):
+        """Resident kilobytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+    def cpu(self):
+        """Seconds of processor time of the arena, and of its Redis."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return cpu(self.process.pid), sum(cpu(child) for child in children.split())
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=60)
+        self._log.close()
+
+
+class Bot:
+    """A bot that answers at once, or as soon as it may go."""
+
+    def __init__(self, arena, name, go=None):
+        self.arena, self.name = arena, name
+        self.call = None
+        self.go, self.held = go, []
+        self.ready = asyncio.Event()
+        self.decisions = self.over = self.received = self.sent = 0
+        self.waits = []
+
+    async def run(self, channel, games):
+        stub = play_service_pb2_grpc.PlayServiceStub(channel)
+        self.call = stub.Play(metadata=self.arena.metadata)
+        wants = [game_pb2.WANT_NEXT_DECISION]
+        hello = play.Hello(protocol_version=1, bot=self.name, wants=wants)
+        await self.call.write(play.PlayRequest(hello=hello))
+        while (message := await self.call.read()) is not grpc.aio.EOF:
+            body = message.WhichOneof("body")
+            self.received += message.ByteSize()
+            if body == "welcome":
+                self.ready.set()
+            elif body == "decision":
+                await self._answer(message.decision)
+            elif body == "accepted" and message.accepted.HasField("next_decision"):
+                await self._answer(message.accepted.next_decision)
+            elif body == "rejected":
+                raise RuntimeError(str(message.rejected))
+            elif body == "game_over":
+                self.over += 1
+                if self.over == games:
+                    await self.call.done_writing()
+
+    async def is_ready(self, run):
+        """Wait for the welcome, or raise what ended the stream before it."""
+        ready = asyncio.create_task(self.ready.wait())
+        await asyncio.wait({ready, run}, return_when=asyncio.FIRST_COMPLETED)
+        if run.done():
+            ready.cancel()
+            run.result()
+
+    async def answer_held(self):
+        """Answer what was asked before all games had begun."""
+        held, self.held = self.held, []
+        for decision in held:
+            await self._answer(decision)
+
+    async def _answer(self, decision):
+        if self.go is not None and not self.go.is_set():
+            self.held.append(decision)
+            return
+        self.decisions += 1
+        action = next(each for each in decision.legal_actions if each > 4)
+        act = play.Act(game_id=decision.game_id, decision_id=decision.decision_id, actions=[action])
+        request = play.PlayRequest(act=act)
+        self.sent += request.ByteSize()
+        await self.call.write(request)
+
+
+async def games(arena):
+    """Decisions per second while all of many games go on, and the mean sizes of messages."""
+    before = arena.redis_memory()
+    async with contextlib.AsyncExitStack() as stack:
+        channels = [
+            await stack.enter_async_context(grpc.aio.insecure_channel(arena.address))
+            for _ in range(BOTS)
+        ]
+        go = asyncio.Event()
+        bots = [Bot(arena, f"local/bench-{n}", go) for n in range(BOTS)]
+        runs = [
+            asyncio.create_task(bot.run(channel, GAMES * 2 // BOTS))
+            for bot, channel in zip(bots, channels, strict=True)
+        ]
+        for bot, run in zip(bots, runs, strict=True):
+            await bot.is_ready(run)
+        stub = game_service_pb2_grpc.GameServiceStub(channels[0])
+        pairs = [(2 * n % BOTS, (2 * n + 1) % BOTS) for n in range(GAMES)]
+        for few in range(0, GAMES, 8):
+            await asyncio.gather(
+                *(new_game(arena, stub, [bots[n].name for n in p]) for p in pairs[few : few + 8])
+            )
+        while sum(len(bot.held) for bot in bots) < GAMES:  # noqa: ASYNC110 - of many bots
+            await asyncio.sleep(0.05)
+        start, used = time.perf_counter(), arena.cpu()
+        go.set()
+        for bot in bots:
+            await bot.answer_held()
+        live = None
+        while not any(bot.over for bot in bots):
+            if live is None and sum(bot.decisions for bot in bots) > GAMES * MIDDLE:
+                live = arena.redis_memory()
+            await asyncio.sleep(0.01)
+        spent = time.perf_counter() - start
+        decisions = sum(bot.decisions for bot in bots)
+        arena_cpu, redis_cpu = (b - a for a, b in zip(used, arena.cpu(), strict=True))
+        await asyncio.gather(*runs)
+        every = sum(bot.decisions for bot in bots)
+        return {
+            "decisions": decisions,
+            "rate": decisions / spent,
+            "cpu": arena_cpu / decisions * 1e6,
+            "redis cpu": redis_cpu / decisions * 1e6,
+            "sent": sum(bot.sent for bot in bots) / every,
+            "received": sum(bot.received for bot in bots) / every,
+            "redis": (live - before) / GAMES,
+        }
+
+
+async def new_game(arena, stub, bots):
+    """A game of these bots, which has begun."""
+    seats = [game_pb2.SeatPlan() for _ in bots]
+    create = game_service_pb2.CreateGameRequest(ruleset="base", seats=seats)
+    game = (await stub.CreateGame(create, metadata=arena.metadata)).game
+    for bot in bots:
+        join = game_service_pb2.JoinGameRequest(game_id=game.game_id, bot=bot)
+        await stub.JoinGame(join, metadata=arena.metadata)
+
+
+async def echoes(process, port, sent, received):
+    """Round trips per second of a bare echo with as many streams and messages of these sizes."""
+    payload = int(received).to_bytes(4, "big") + bytes(max(0, int(sent) - 4))
+
+    async def stream(channel, count):
+        call = channel.stream_stream("/bench.Echo/Echo")()
+        for _ in range(count):
+            await call.write(payload)
+            await call.read()
+        await call.done_writing()
+
+    async with contextlib.AsyncExitStack() as stack:
+        channels = [
+            await stack.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
+            for _ in range(BOTS)
+        ]
+        start, used = time.perf_counter(), cpu(process)
+        # As many under way at once as the arena has games.
+        each = ROUND_TRIPS // GAMES
+        await asyncio.gather(*(stream(channels[n % BOTS], each) for n in range(GAMES)))
+        count = each * GAMES
+        used = (cpu(process) - used) / count * 1e6
+        return {"rate": count / (time.perf_counter() - start), "cpu": used}
+
+
+async def latency(arena):
+    """Milliseconds from an answer to the next decision, one game alone."""
+    times, bot = [], Bot(arena, "local/bench-alone")
+    sent_at = None
+
+    async with grpc.aio.insecure_channel(arena.address) as channel:
+        answer = bot._answer
+
+        async def timed(decision):
+            nonlocal sent_at
+            if sent_at is not None:
+                times.append((time.perf_counter() - sent_at) * 1000)
+            sent_at = time.perf_counter()
+            await answer(decision)
+
+        bot._answer = timed
+        run = asyncio.create_task(bot.run(channel, 1))
+        await bot.is_ready(run)
+        stub = game_service_pb2_grpc.GameServiceStub(channel)
+        await new_game(arena, stub, [bot.name, bot.name])
+        await run
+    times.sort()
+    return {"p50": times[len(times) // 2], "p99": times[int(len(times) * 0.99)]}
+
+
+async def idle(arena):
+    """Kilobytes of server memory for each connected bot that does nothing."""
+    before = arena.memory()
+    async with contextlib.AsyncExitStack() as stack:
+        bots = []
+        for n in range(IDLE):
+            channel = await stack.enter_async_context(
+                grpc.aio.insecure_channel(
+                    arena.address, options=[("grpc.use_local_subchannel_pool", 1)]
+                )
+            )
+            bot = Bot(arena, f"local/idle-{n}")
+            bots.append((bot, asyncio.create_task(bot.run(channel, -1))))
+        for bot, task in bots:
+            await bot.is_ready(task)
+        after = arena.memory()
+        for bot, task in bots:
+            await bot.call.done_writing()
+            await task
+    return (after - before) / IDLE
+
+
+def measure():
+    """All figures of the server, as a dictionary."""
+    with tempfile.TemporaryDirectory(prefix="hj-") as folder:
+        arena = Arena(Path(folder) / "data")
+        try:
+            found = asyncio.run(games(arena))
+            alone = asyncio.run(latency(arena))
+            per_bot = asyncio.run(idle(arena))
+        finally:
+            arena.stop()
+    echo = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.echo"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        port = int(echo.stdout.readline())
+        bare = asyncio.run(echoes(echo.pid, port, found["sent"], found["received"]))
+    finally:
+        echo.kill()
+        echo.wait()
+    return {
+        "durable decisions/s": found["rate"],
+        "bare echo/s": bare["rate"],
+        "ratio to the echo": found["rate"] / bare["rate"],
+        "processor time of a decision, µs": found["cpu"],
+        "of it in Redis besides, µs": found["redis cpu"],
+        "processor time of an echo, µs": bare["cpu"],
+        "decisions measured": found["decisions"],
+        "bytes to the server per decision": found["sent"],
+        "bytes to the client per decision": found["received"],
+        "latency of a decision, p50 ms": alone["p50"],
+        "latency of a decision, p99 ms": alone["p99"],
+        "server memory per idle bot, kB": per_bot,
+        "Redis memory per live game, kB": found["redis"] / 1024,
+    }

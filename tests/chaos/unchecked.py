@@ -1,0 +1,32 @@
+"""An arena with a planted fault: its commits do not compare the version. For controls alone."""
+
+import sys
+
+from himeji_sdk.cli import main
+from himeji_server.store import games
+from himeji_server.store.connection import Script
+
+CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end"
+VERSION = "local version = tonumber(ARGV[3]) + 1"
+
+
+def planted(text):
+    """The script as it would be if it took every commit for the next one."""
+    if text.count(CHECK) != 1 or text.count(VERSION) != 1:
+        raise SystemExit("commit.lua has changed: plant the fault anew")
+    return text.replace(CHECK, "").replace(VERSION, "local version = tonumber(game[2]) + 1")
+
+
+class Planted(Script):
+    """A script with the fault in it."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.text = planted(self.text)
+        self.digest = "0" * 40  # Redis knows no such script, so that it is always sent whole
+
+
+if __name__ == "__main__":
+    games._COMMIT = Planted("commit")
+    sys.argv[0] = "himeji"
+    main()

@@ -1,0 +1,87 @@
+"""What every test shares: the options of this suite, and a guard against a stale build."""
+
+import os
+from pathlib import Path
+
+import himeji
+import pytest
+from hypothesis import HealthCheck, settings
+
+ENGINE = Path(__file__).parents[1] / "engine"
+GAMES = 60 if himeji.ENGINE_FORM == "compiled" else 10
+"""Examples of each law in an ordinary run, fewer where each takes longer (see `--games`)."""
+NOTE = "note"  # a test's remark for the summary: record_property(NOTE, "...")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("himeji")
+    group.addoption(
+        "--update-golden", action="store_true", help="write the golden files anew, then read them"
+    )
+    group.addoption(
+        "--games", type=int, help=f"examples of each law, chosen afresh (ordinarily {GAMES}, fixed)"
+    )
+
+
+def pytest_configure(config):
+    games = config.getoption("--games")
+    # An ordinary run plays the same games everywhere; a long one is there to find new ones.
+    settings.register_profile(
+        "himeji",
+        max_examples=games or GAMES,
+        derandomize=games is None,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    settings.load_profile("himeji")
+
+
+def pytest_report_header():
+    return f"himeji {himeji.__version__}, rules: {himeji.ENGINE_FORM}"
+
+
+def pytest_sessionstart():
+    stale = stale_builds()
+    if stale and os.environ.get("HIMEJI_PURE") != "1":
+        pytest.exit(
+            f"{stale[0].relative_to(ENGINE.parent)} is older than its source: run `make build`, "
+            "or set HIMEJI_PURE=1 to test the sources alone",
+            returncode=4,
+        )
+
+
+def pytest_terminal_summary(terminalreporter):
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, text in getattr(report, "user_properties", ()):
+                if name == NOTE and report.when == "call":
+                    terminalreporter.write_line(f"note: {text}")
+
+
+def compiled_modules():
+    """The compiled modules that lie beside their sources."""
+    return sorted(ENGINE.glob("himeji/rules/**/*.so"))
+
+
+def stale_builds():
+    """Compiled modules whose source is newer, or gone."""
+    return [module for module in compiled_modules() if _is_stale(module)]
+
+
+def _is_stale(module):
+    source = module.with_name(f"{module.name.split('.')[0]}.py")
+    return not source.exists() or source.stat().st_mtime > module.stat().st_mtime
+
+
+@pytest.fixture
+def update_golden(request):
+    """Whether golden files are to be written anew."""
+    return request.config.getoption("--update-golden")
+
+
+@pytest.fixture
+def build():
+    """The compiled modules beside the sources, and those of them that are stale."""
+    return compiled_modules(), stale_builds()

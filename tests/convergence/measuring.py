@@ -1,0 +1,98 @@
+"""What is measured: rank correlation against games played, calibration, and who met whom."""
+
+import statistics
+from collections import defaultdict
+
+from tests.convergence.field import Field
+
+MILESTONES = (5, 10, 20, 40, 80)
+"""Games per bot, on average, after which everything is measured."""
+
+
+def ranks_of(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks = [0.0] * len(values)
+    for rank, index in enumerate(order):
+        ranks[index] = float(rank)
+    return ranks
+
+
+def correlation(one, other):
+    """Spearman's rank correlation."""
+    return statistics.correlation(ranks_of(one), ranks_of(other))
+
+
+def misses(field, system):
+    """How far each mean is from the truth, in units of the system's own uncertainty.
+
+    A rating has neither a zero nor a unit of its own, so the line through the field is taken off.
+    """
+    found = [(each.strength, system.rating(each.name)) for each in field.guests]
+    means = [rating.mean for _, rating in found]
+    slope, offset = statistics.linear_regression([strength for strength, _ in found], means)
+    return [
+        (rating.mean - offset - slope * strength) / rating.uncertainty
+        for strength, rating in found
+        if rating.uncertainty
+    ]
+
+
+class Report:
+    """Measurements of many runs, by system and milestone."""
+
+    def __init__(self):
+        self.correlations = defaultdict(list)
+        self.misses = defaultdict(list)
+        self.mixed = []
+
+    def note(self, name, games, field, system):
+        means = [system.rating(each.name).mean for each in field.guests]
+        self.correlations[name, games].append(
+            correlation(means, [each.strength for each in field.guests])
+        )
+        self.misses[name, games] += misses(field, system)
+
+    def correlation(self, name, games):
+        return statistics.fmean(self.correlations[name, games])
+
+    def coverage(self, name, games):
+        """The share of bots whose strength lies within two uncertainties of the mean."""
+        found = self.misses[name, games]
+        return sum(abs(each) <= 2 for each in found) / len(found) if found else None
+
+    def mixing(self):
+        """How often slow bots met fast ones, as a share of what blind pairing would give."""
+        return statistics.fmean(self.mixed)
+
+
+def measured(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **options):
+    """Let the systems rate the same games; the matchmaker sees the ratings of `guided`."""
+    report = Report()
+    for seed in range(runs):
+        field = Field(seed, seats=seats, **options)
+        systems = {name: make() for name, make in makers.items()}
+        guests = field.guests
+        left = list(milestones)
+        slow_met_fast = slow_met = 0
+        for table, ranks in field.play(systems[guided].rating):
+            for system in systems.values():
+                system.played(table, ranks)
+            slow, fast = _kinds(field, table)
+            slow_met_fast += slow * fast
+            slow_met += slow * (slow + fast - 1)
+            if sum(each.games for each in guests) / len(guests) >= left[0]:
+                games = left.pop(0)
+                for name, system in systems.items():
+                    report.note(name, games, field, system)
+                if not left:
+                    break
+        fast = sum(not each.slow for each in guests)
+        report.mixed.append(slow_met_fast / max(1, slow_met) / (fast / (len(guests) - 1)))
+    return report
+
+
+def _kinds(field, table):
+    """How many slow and how many fast guests a table has."""
+    guests = [field.bots[name] for name in table if not name.startswith("house/")]
+    slow = sum(each.slow for each in guests)
+    return slow, len(guests) - slow

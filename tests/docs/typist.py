@@ -1,0 +1,50 @@
+"""Types what a page says into a terminal, as a newcomer would, from top to bottom."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])]
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"`(himeji [^`]+)`")
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page):
+    """The language and the text of each block."""
+    return _BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def commands(page):
+    """Every `himeji ...` that a page names, in blocks and in its sentences."""
+    typed = [
+        line for language, text in blocks(page) if language == "sh" for line in text.split("\n")
+    ]
+    spans = _SPAN.findall(_BLOCK.sub("", page.read_text(encoding="utf-8")))
+    found = [re.search(r"himeji .*", each) for each in [*typed, *spans]]
+    return [each[0] for each in found if each]
+
+
+class Typist:
+    """Somebody with a folder of their own and the programs of one environment."""
+
+    def __init__(self, folder, programs=None, **env):
+        self.folder = folder
+        path = f"{programs or Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
+        self.env = clean | {"PATH": path} | env
+
+    def type(self, language, text):
+        """Run a block; what it said. A block that fails fails the test."""
+        command = {"sh": ["sh", "-ec", text], "py": [sys.executable, "-c", text]}[language]
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+        return done.stdout

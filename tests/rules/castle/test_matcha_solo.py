@@ -1,0 +1,301 @@
+"""Matcha for one seat: the start, the rival's green dice, its geishas and its losses (M-12)."""
+
+import json
+
+import pytest
+from himeji import rules
+from himeji.rules.errors import ImpossiblePosition
+
+RIVAL = 1
+CARDS = [*(f"solitaire-{n}" for n in range(1, 10)), "solitaire-m1", "solitaire-m2", "solitaire-m3"]
+FULL = {"coral": (2, [3], 5), "black": (1, [3], 6), "white": (2, [4], 6), "green": (2, [3], 6)}
+
+
+@pytest.fixture
+def table(first_turn):
+    """A position at the player's first turn, the deck in a known order."""
+
+    def build(cards):
+        position = first_turn(1, 1, "matcha-solo", difficulty="easy")
+        position["decks"]["solitaire"] = []
+        rest = [card for card in CARDS if card not in cards]
+        position["solitaire"] = {"top": cards[0], "under": [*cards[1:], *rest]}
+        return position
+
+    return build
+
+
+@pytest.fixture
+def rivals_turn(table, load):
+    """The game after the rival's turn began, with full bridges but for dice in `placed`."""
+
+    def build(cards, placed=None, change=None, bridges=None):
+        position = table(cards)
+        for colour, (left, centre, right) in (FULL | (bridges or {})).items():
+            position["bridges"][colour] = {"left": left, "centre": centre, "right": right}
+        for space, die in (placed or {}).items():
+            position["spaces"][space] = [die]
+        position["turn"] = len(placed or {})
+        position["turn_order"] = [1, 0] if position["turn"] % 2 == 0 else [0, 1]
+        position["pending"] = []
+        if change:
+            change(position)
+        return load(position)
+
+    return build
+
+
+def geishas(**places):
+    def change(position):
+        found = {place.replace("_", "-"): number for place, number in places.items()}
+        home = {"domain": 5 - sum(found.values())}
+        position["clans"][RIVAL]["geishas"] |= home | found
+
+    return change
+
+
+def both(*changes):
+    def change(position):
+        for each in changes:
+            each(position)
+
+    return change
+
+
+def rival(game):
+    return json.loads(game.to_json())["clans"][RIVAL]
+
+
+def events(game, kind):
+    return [e for e in game.events_since(0) if (e.kind, e.seat) == (kind, RIVAL)]
+
+
+def gains(game):
+    return [(e.a, e.b, e.rule) for e in events(game, "gain")]
+
+
+# --- set-up (M-12.1, M-12.2, M-12.6, M-12.7) ----------------------------------------------------
+
+
+@pytest.mark.rule("M-12.1")
+def test_one_of_two_cards_of_each_kind_and_of_two_tiles_is_kept(do, offers):
+    game = rules.new_game("matcha-solo", 1, seed=4, options={"difficulty": "easy"})
+    position = json.loads(game.to_json())
+    assert len(position["pairs"]) == len(position["tea"]["offered"]) == 2
+    assert offers(game) == {"keep resource 1", "keep resource 2"}
+    do(game, "keep resource 2")
+    assert json.loads(game.to_json())["pairs"][0]["resource"] is None
+    assert offers(game) == {"keep action 1", "keep action 2"}
+    do(game, "keep action 1")
+    assert offers(game) == {"keep tile 1", "keep tile 2"}
+    do(game, "keep tile 2")
+    player = json.loads(game.to_json())["clans"][0]
+    assert player["action_card"] == position["pairs"][0]["action"]
+    assert player["lantern"][0] == position["pairs"][1]["resource"]
+    assert player["ceremony"] == position["tea"]["offered"][1]
+    assert game.has(0, 4) > 0  # its gains were taken
+
+
+@pytest.mark.rule("M-12.2", "M-12.6", "M-12.7")
+def test_three_cards_join_the_nine_with_green_bridge_sides_and_all_are_marked():
+    ruleset = rules.ruleset("matcha-solo")
+    cards = [ruleset.tables.of(number) for number in ruleset.tables.kinds["solitaire"]]
+    assert [card.id for card in cards] == CARDS
+    assert [(card.colour, card.side) for card in cards[9:]] == [(3, 0), (3, 2), (3, 1)]
+    assert len({(card.colour, card.side) for card in cards}) == 12
+    assert all(card.reconstructed for card in cards)
+
+
+@pytest.mark.rule("M-12.8")
+def test_the_rival_has_five_geishas_and_scores_them():
+    game = rules.new_game("matcha-solo", 1, seed=4)
+    position = json.loads(game.to_json())
+    assert position["clans"][RIVAL]["geishas"]["domain"] == 5
+    assert "geishas" in game.breakdown()[RIVAL]
+
+
+# --- the die (M-12.3) ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("placed", "space"),
+    [
+        ({}, "tea-fields-left"),
+        ({"tea-fields-left": "coral 1"}, "tea-fields-right"),
+        ({"tea-fields-left": "coral 1", "tea-fields-right": "black 1"}, "well"),
+    ],
+)
+@pytest.mark.rule("M-12.3")
+def test_a_green_die_goes_left_else_right_else_to_the_well(rivals_turn, placed, space):
+    bridges = {}
+    if placed:
+        bridges["coral"] = (2, [], 5)
+    if len(placed) == 2:
+        bridges["black"] = (1, [], 6)
+    game = rivals_turn(["solitaire-9", "solitaire-m3"], placed, bridges=bridges)
+    assert json.loads(game.to_json())["spaces"][space] == ["green 6"]
+    assert gains(game)[0] == (
+        4,
+        6 - game.tables.spaces[8 - 1 if space == "well" else 12].printed,
+        "S-4",
+    )
+
+
+# --- geishas (M-12.4, M-12.5, M-12.8, M-12.9) ---------------------------------------------------
+
+
+@pytest.mark.rule("M-12.5", "M-12.9")
+def test_another_geisha_than_the_one_just_placed_goes_one_step(rivals_turn, offers, do):
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(step_1=1))
+    # One is placed at the entrance and must stay; the one on step 1 goes on.
+    assert rival(game)["geishas"]["entrance"] == 1
+    assert rival(game)["geishas"]["step-2"] == 1
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(entrance=1))
+    assert offers(game) == {"rival walks entrance overlook", "rival walks entrance step-1"}
+    do(game, "rival walks entrance overlook")
+    assert rival(game)["geishas"] | {"domain": 3} == rival(game)["geishas"]
+    assert (rival(game)["geishas"]["entrance"], rival(game)["geishas"]["overlook"]) == (1, 1)
+
+
+@pytest.mark.rule("M-12.9", "M-12.4")
+def test_if_none_was_placed_any_geisha_may_move(rivals_turn):
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(step_1=5))
+    assert rival(game)["geishas"]["step-2"] == 1
+    assert (6, 1, "S-5") in gains(game)  # the impossible placement
+
+
+@pytest.mark.rule("M-12.4", "M-12.5")
+def test_an_impossible_movement_gives_the_round_number(rivals_turn):
+    game = rivals_turn(["solitaire-m1", "solitaire-4"])
+    # The only geisha on the board was just placed: nobody can walk.
+    assert rival(game)["geishas"]["entrance"] == 1
+    assert gains(game)[-1] == (6, 1, "S-5")
+
+
+@pytest.mark.rule("M-12.5", "M-12.2", "M-12.9")
+@pytest.mark.parametrize(("held", "lost"), [(8, 3), (2, 2), (0, 0)])
+def test_points_are_lost_as_far_as_possible_and_a_loss_of_0_is_possible(rivals_turn, held, lost):
+    def points(position):
+        position["clans"][RIVAL]["vp"] = held
+
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=both(geishas(step_1=1), points))
+    assert [(e.a, e.b) for e in events(game, "pay")] == ([(6, lost)] if lost else [])
+    assert (6, 1, "S-5") not in gains(game)
+
+
+@pytest.mark.rule("M-12.5", "M-12.4")
+def test_a_geisha_on_step_1_discards_a_card_of_the_players_choice(rivals_turn, offers, do):
+    def coins(position):
+        position["clans"][RIVAL]["coin"] = 7
+
+    change = both(geishas(overlook=1), coins)
+    game = rivals_turn(["solitaire-m2", "solitaire-4"], change=change)
+    assert offers(game) == {"discard flower card", "discard calligraphy card"}
+    before = json.loads(game.to_json())["tea"]["outskirts"]["flower"]
+    do(game, "discard flower card")
+    after = json.loads(game.to_json())
+    assert after["tea"]["outskirts"]["flower"] != before
+    assert before not in json.dumps(after)
+    assert rival(game)["geishas"]["step-1"] == 1
+    assert rival(game)["coin"] == 0  # all of them
+    assert gains(game)[-1] == (6, 1, "S-5")  # no other geisha could walk
+
+
+@pytest.mark.rule("M-12.4", "M-12.9")
+def test_a_walk_to_step_1_discards_a_card_too(rivals_turn, offers, do):
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(entrance=1, overlook=1))
+    assert offers(game) == {"discard flower card", "discard calligraphy card"}
+    do(game, "discard calligraphy card")
+    assert rival(game)["geishas"]["step-1"] == 1
+
+
+@pytest.mark.rule("M-12.4")
+def test_the_last_card_of_a_deck_is_never_discarded(rivals_turn):
+    def last(position):
+        for deck in ("flower", "calligraphy"):
+            position["decks"][deck] = []
+
+    game = rivals_turn(["solitaire-m2", "solitaire-4"], change=last)
+    assert rival(game)["geishas"]["step-1"] == 1
+    assert events(game, "card-moved") == []
+
+    def flower_last(position):
+        position["decks"]["flower"] = []
+
+    game = rivals_turn(["solitaire-m2", "solitaire-4"], change=flower_last)
+    assert [game.tables.of(e.a).kind for e in events(game, "card-moved")] == ["calligraphy"]
+
+
+@pytest.mark.rule("M-12.4", "M-12.8")
+def test_in_the_tea_house_the_room_worth_most_is_taken_and_ties_are_free(rivals_turn, offers):
+    def members(position):
+        position["clans"][RIVAL]["gardeners"] = ["coral plant", "coral stone"]
+        position["clans"][RIVAL]["warriors"]["yard-1"] = 1
+
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=both(geishas(step_2=1), members))
+    assert rival(game)["geishas"]["gardeners-room"] == 1
+
+    def equal(position):
+        members(position)
+        position["clans"][RIVAL]["warriors"]["yard-1"] = 2
+
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=both(geishas(step_2=1), equal))
+    assert offers(game) == {
+        "rival walks step-2 gardeners-room",
+        "rival walks step-2 warriors-room",
+    }
+
+
+@pytest.mark.rule("M-12.8")
+def test_a_room_with_two_rival_geishas_is_no_target(rivals_turn, offers):
+    def members(position):
+        position["clans"][RIVAL]["gardeners"] = ["coral plant", "coral stone"]
+
+    change = both(geishas(step_2=1, gardeners_room=2), members)
+    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=change)
+    assert offers(game) == {"rival walks step-2 warriors-room", "rival walks step-2 courtiers-room"}
+
+
+@pytest.mark.parametrize(
+    ("start", "players", "end", "markers"),
+    [(5, 3, 3, [0, 1]), (1, 0, 0, [0, 1]), (0, 0, 0, [1, 0])],
+)
+@pytest.mark.rule("M-12.5", "M-12.2")
+def test_the_marker_goes_back_two_and_ends_on_top_of_a_tie(
+    rivals_turn, start, players, end, markers
+):
+    def influence(position):
+        position["clans"][RIVAL]["influence"] = start
+        position["clans"][0]["influence"] = players
+        position["markers"] = [1, 0]
+
+    game = rivals_turn(["solitaire-m3", "solitaire-4"], change=influence)
+    assert rival(game)["influence"] == end
+    assert rival(game)["geishas"]["step-2"] == 1
+    assert json.loads(game.to_json())["markers"] == markers
+    assert (6, 1, "S-5") not in gains(game)
+
+
+# --- the garden step (M-12.10) ------------------------------------------------------------------
+
+
+@pytest.mark.rule("M-12.10", "S-8")
+def test_a_rival_geisha_on_the_overlook_gives_nothing_in_the_garden_step(table, load):
+    position = table(["solitaire-9"])
+    for colour, value in (("coral", 3), ("black", 4), ("white", 5), ("green", 6)):
+        position["bridges"][colour] = {"left": value, "centre": [], "right": None}
+    colours = ("coral", "black", "white", "green")
+    position["spaces"]["well"] = [f"{c} 1" for c in colours for _ in (1, 2)]
+    position |= {"turn": 8, "pending": []}
+    position["clans"][RIVAL]["geishas"] |= {"domain": 4, "overlook": 1}
+    position["clans"][RIVAL]["gardeners"] = ["coral plant"]
+    game = load(position)
+    assert [gain for gain in gains(game) if gain[2] == "S-8"] == [(6, 1, "S-8")]
+
+
+@pytest.mark.rule("M-12.9")
+def test_a_choice_that_the_rival_does_not_have_is_refused_in_a_position(table):
+    position = table(["solitaire-9"])
+    position["pending"] = [{"step": "rival-walk", "seat": 0, "spared": "domain"}]
+    with pytest.raises(ImpossiblePosition, match="no choice of walks"):
+        rules.from_json(position)

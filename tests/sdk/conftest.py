@@ -1,0 +1,71 @@
+"""Real arenas for the SDK's tests: one that many tests share, and fresh ones to be killed."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from himeji_sdk import Client
+
+from tests.server.conftest import (
+    Arena,
+    _temporary_files_go_with_the_test,
+    is_alive,
+    short_folder,
+    start_arena,
+    wait_until,
+)
+
+__all__ = [
+    "_temporary_files_go_with_the_test",
+    "is_alive",
+    "short_folder",
+    "start_arena",
+    "wait_until",
+]
+
+
+class Place(NamedTuple):
+    """An arena as a client needs to know it."""
+
+    target: str
+    token: str
+    token_file: Path
+
+    def client(self) -> Client:
+        return Client(self.target, self.token)
+
+
+def place_of(arena: Arena) -> Place:
+    file = Path(arena.facts["token"])
+    return Place(arena.address, file.read_text().strip(), file)
+
+
+@pytest.fixture(scope="session")
+def shared_arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
+    folder = tmp_path_factory.mktemp("arena")
+    options = ("--house", "random,greedy", "--bots-per-owner", "1000")
+    arena = Arena("--port", "0", "--data", str(folder / "data"), *options)
+    try:
+        yield arena.opened()
+    finally:
+        arena.stop()
+        arena.process.stdout.close()
+        arena.process.stderr.close()
+
+
+@pytest.fixture
+def place(shared_arena: Arena) -> Place:
+    return place_of(shared_arena)
+
+
+@pytest.fixture
+def new_name() -> Callable[[], str]:
+    """Names of bots that no other test has."""
+    return lambda: f"local/t-{secrets.token_hex(6)}"
+
+
+@pytest.fixture
+def name(new_name: Callable[[], str]) -> str:
+    return new_name()

@@ -1,0 +1,214 @@
+"""The client by single calls: handles for games, and the errors of local play."""
+
+import random
+import socket
+
+import pytest
+from himeji.rules.errors import (
+    IllegalAction,
+    InvalidToken,
+    MissingToken,
+    Refused,
+    Unavailable,
+    UnknownGame,
+)
+from himeji_sdk import Client
+from himeji_sdk.connection import Backoff, find_token
+
+
+def free_target():
+    """An address at which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+def begin(client, new_name, **wishes):
+    """A game that has begun: the handle of the seat that is asked first, and the other one."""
+    game = client.create_game(**wishes)
+    one, two = (client.join(game, bot=new_name()) for _ in range(2))
+    while one.decision() is None:
+        one, two = two, one
+    return one, two
+
+
+def play_on(*games, seed=1):
+    """Answer for all handles until the game is over."""
+    rng = random.Random(seed)
+    while all(game.end is None for game in games):
+        for game in games:
+            asked = game.decision()
+            if asked is not None:
+                assert asked.game.legal() == asked.legal
+                assert asked.game.to_move == asked.seat == game.seat
+                game.submit(rng.choice(asked.legal))
+
+
+def test_two_seats_of_one_owner_play_a_whole_game_by_handles(place, new_name):
+    with place.client() as client:
+        created = client.create_game("base", seats=2)
+        one, two = (client.join(created, bot=new_name()) for _ in range(2))
+        assert (one.seat, two.seat) == (0, 1)
+        play_on(one, two)
+        ended = one if one.end else two
+        assert ended.end.reason == "finished"
+        assert min(ended.end.ranks) == 1
+        last = two if ended is one else one
+        assert last.decision() is None
+        assert last.end.scores == ended.end.scores
+        checked = list(one.replay().verify())
+        assert len(checked) == 8
+
+
+def test_one_client_plays_alone_against_the_house(place, name):
+    with place.client() as client:
+        game = client.create_game(seats=["", "house/random"])
+        mine = client.join(game, seat=0, bot=name)
+        rng = random.Random(2)
+        while (asked := mine.decision(wait=60)) is not None:
+            mine.submit(rng.choice(asked.legal))
+        assert mine.end is not None
+        assert mine.end.reason == "finished"
+        list(mine.replay().verify())
+
+
+def test_a_receipt_tells_what_was_played_and_what_it_cost(place, new_name):
+    with place.client() as client:
+        one, _ = begin(client, new_name, clock=(300, 2))
+        asked = one.decision()
+        assert 0 < asked.time_left <= 300
+        receipt = one.submit(asked.legal[0])
+        assert receipt.played == (asked.legal[0],)
+        assert receipt.charged >= 0
+        assert receipt.time_left <= 302
+
+
+def test_a_game_without_clocks_has_none(place, new_name):
+    with place.client() as client:
+        one, _ = begin(client, new_name, untimed=True)
+        asked = one.decision()
+        assert asked.time_left is None
+        assert one.submit(asked.legal[0]).charged is None
+
+
+def test_an_illegal_action_raises_what_local_play_raises_and_leaves_the_question_open(
+    place, new_name
+):
+    with place.client() as client:
+        one, _ = begin(client, new_name)
+        asked = one.decision()
+        with pytest.raises(IllegalAction) as local:
+            asked.game.apply(16)
+        with pytest.raises(IllegalAction) as online:
+            one.submit(16)
+        assert str(online.value) == str(local.value)
+        assert (online.value.rule, online.value.legal) == (local.value.rule, local.value.legal)
+        assert one.decision().number == asked.number
+        one.submit(asked.legal[0])
+
+
+def test_an_answer_to_a_question_that_is_gone_is_stale(place, new_name):
+    with place.client() as client:
+        one, _ = begin(client, new_name)
+        twin = client.game(one.game_id, seat=one.seat)
+        asked = one.decision()
+        assert twin.decision().number == asked.number
+        one.submit(asked.legal[0])
+        with pytest.raises(Refused):
+            twin.submit(asked.legal[1])
+        with pytest.raises(Refused, match="no decision is open"):
+            twin.submit(asked.legal[1])
+
+
+def test_resigning_ends_a_game_of_two(place, new_name):
+    with place.client() as client:
+        one, two = begin(client, new_name)
+        one.resign()
+        assert one.end.reason == "outlasted"
+        assert one.end.rank == 2
+        assert two.decision() is None
+        assert two.end.rank == 1
+        list(one.replay().verify())
+
+
+def test_a_decision_that_does_not_come_is_none(place, name):
+    with place.client() as client:
+        mine = client.join(client.create_game(), bot=name)
+        assert mine.decision(wait=0.2) is None
+        assert mine.end is None
+        mine.resign()
+        assert mine.end.reason == "cancelled"
+        assert mine.end.rank is None
+        list(mine.replay().verify())
+
+
+def test_whom_a_token_belongs_to(place):
+    with place.client() as client:
+        assert client.who_am_i() == ("local", "")
+
+
+def test_an_unknown_game_is_the_error_of_the_tree(place):
+    with place.client() as client, pytest.raises(UnknownGame, match="there is no game nothing"):
+        client.replay("nothing")
+
+
+def test_a_bad_token_is_refused_with_what_to_do(place):
+    with Client(place.target, "himeji_nonsense") as client, pytest.raises(InvalidToken) as refused:
+        client.who_am_i()
+    assert "--token-file" in refused.value.message
+    assert "\n" not in refused.value.message
+
+
+def test_an_arena_that_does_not_answer_is_waited_for_and_then_named():
+    with (
+        Client(target := free_target(), "himeji_x", patience=0.3) as client,
+        pytest.raises(Unavailable) as refused,
+    ):
+        client.who_am_i()
+    assert refused.value.message.startswith(f"nothing answers at {target}")
+    assert "himeji serve" in refused.value.message
+
+
+def test_a_call_survives_an_arena_that_is_away_for_a_while(start_arena, tmp_path, new_name):
+    data = str(tmp_path / "data")
+    arena = start_arena("--port", "0", "--data", data).opened()
+    token = (tmp_path / "data" / "token").read_text().strip()
+    with Client(arena.address, token, patience=60) as client:
+        game = client.create_game()
+        one, two = (client.join(game, bot=new_name()) for _ in range(2))
+        port = arena.address.rpartition(":")[2]
+        arena.process.kill()
+        arena.ended()
+        start_arena("--port", port, "--data", data)
+        play_on(one, two)
+        assert (one.end or two.end).reason == "finished"
+
+
+def test_a_token_is_found_where_it_is(tmp_path, monkeypatch):
+    for variable in ("HIMEJI_TOKEN", "HIMEJI_TOKEN_FILE", "HIMEJI_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MissingToken, match=r"\.himeji/token cannot be read"):
+        find_token()
+    (tmp_path / ".himeji").mkdir()
+    (tmp_path / ".himeji" / "token").write_text("of the folder\n")
+    assert find_token() == "of the folder"
+    (tmp_path / "named").write_text("of the named file\n")
+    monkeypatch.setenv("HIMEJI_TOKEN_FILE", str(tmp_path / "named"))
+    assert find_token() == "of the named file"
+    monkeypatch.setenv("HIMEJI_TOKEN", "of the environment")
+    assert find_token() == "of the environment"
+    (tmp_path / "given").write_text("of the given file\n")
+    assert find_token(file=tmp_path / "given") == "of the given file"
+    assert find_token("given") == "given"
+
+
+def test_waits_grow_and_are_never_the_same_for_two():
+    backoff = Backoff()
+    waits = [backoff.next() for _ in range(40)]
+    assert waits[0] <= Backoff.FIRST
+    assert all(wait <= Backoff.LONGEST for wait in waits)
+    assert min(waits[20:]) >= Backoff.LONGEST / 2
+    assert len(set(waits[20:])) > 10
+    backoff.reset()
+    assert backoff.next() <= Backoff.FIRST

@@ -1,0 +1,249 @@
+"""The ladder as a bot author meets it: join, be paired, leave, and read the tables."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from himeji.rules.errors import UnknownLadder
+from himeji.v1.play_service_pb2 import Notice, NoticeKind
+from himeji_sdk import Bot, run
+from himeji_sdk.ladders import LadderClient
+from himeji_sdk.queueing import Queueing
+
+from tests.sdk.conftest import place_of
+
+HIMEJI = str(Path(sys.executable).parent / "himeji")
+PATIENCE = 90.0
+BOT = """
+from himeji_sdk import Bot
+
+class Mine(Bot):
+    def choose(self, game, legal):
+        return legal[0]
+"""
+
+
+class First(Bot):
+    """Takes the first action."""
+
+    def choose(self, game, legal):
+        return legal[0]
+
+
+@pytest.fixture
+def arena(start_arena, tmp_path):
+    data = str(tmp_path / "data")
+    return start_arena("--port", "0", "--data", data, "--house", "random").opened()
+
+
+@pytest.fixture
+def place(arena):
+    return place_of(arena)
+
+
+@pytest.fixture
+def himeji(place, tmp_path):
+    """Calls the command line as a user does."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
+    env = clean | {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)}
+
+    def call(*words, code=0):
+        done = subprocess.run(
+            [HIMEJI, "ladder", *words],
+            env=env | {"COLUMNS": "160"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    def start(*words):
+        return subprocess.Popen(
+            [HIMEJI, "ladder", *words], env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+
+    call.start = start
+    return call
+
+
+def rated(place, wait_until, games):
+    """Wait until so many games of the local owner's bots are in the table; the table by bot."""
+    with LadderClient(place.target, place.token) as client:
+
+        def table():
+            return {
+                each.bot: each
+                for each in client.pages("GetStandings", "standings", ladder="base-2p")
+            }
+
+        def counted():
+            return sum(row.games for bot, row in table().items() if bot.startswith("local/"))
+
+        wait_until(lambda: counted() >= games, f"{games} games are rated")
+        return table()
+
+
+def test_a_newcomer_plays_its_first_rated_games_by_one_command(himeji, place, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    ends = json.loads(himeji("join", "mine.py", "--games", "2", "--quiet", "--json"))
+    assert [end["reason"] for end in ends] == ["finished", "finished"]
+    table = rated(place, wait_until, 2)
+    assert table["local/mine"].games == 2
+    assert table["house/random"].games >= 2
+    shown = himeji("standings")
+    assert "local/mine" in shown
+    assert "base-2p, season 1" in shown
+    (first, second) = json.loads(himeji("history", "local/mine", "--json"))
+    assert first["result"]["sequence"] > second["result"]["sequence"]
+    assert "house/random" in himeji("history", "local/mine")
+    (meeting,) = json.loads(himeji("head-to-head", "local/mine", "house/random", "--json"))
+    assert meeting["games"] == 2
+    assert "base-2p" in himeji("head-to-head", "local/mine", "house/random")
+    assert "every digit agrees" in himeji("recompute")
+    (recomputed,) = json.loads(himeji("recompute", "--json"))
+    assert (int(recomputed["games"]), recomputed["differences"]) == (2, [])
+    assert json.loads(himeji("leave", "local/mine", "--json")) == {"left": []}
+    assert "season 2 has begun" in himeji("season", "start", "--title", "Winter")
+    assert [each["title"] for each in json.loads(himeji("season", "list", "--json"))] == [
+        "Winter",
+        "",
+    ]
+    assert "Winter" in himeji("season", "list")
+    (third,) = json.loads(himeji("season", "start", "--ladder", "base-3p", "--json"))
+    assert third["number"] == 2
+    assert json.loads(himeji("standings", "--json")) == []
+    assert len(json.loads(himeji("standings", "--season", "1", "--json"))) == 2
+
+
+def test_ladders_are_listed(himeji):
+    listed = json.loads(himeji("list", "--json"))
+    assert "base-2p" in [each["name"] for each in listed]
+    assert "120 s + 0.5 s" in himeji("list")
+
+
+def test_leaving_lets_the_running_bot_finish_and_stop(himeji, place, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    process = himeji.start("join", "mine.py", "--at-once", "2")
+    try:
+        rated(place, wait_until, 1)
+        assert himeji("leave", "local/mine").strip() == "left base-2p"
+        assert process.wait(PATIENCE) == 0
+        assert "out of all queues" in process.stderr.read()
+    finally:
+        process.kill()
+        process.stderr.close()
+    assert himeji("leave", "local/mine").strip() == "it was in no queue"
+    with LadderClient(place.target, place.token) as client:
+        games = client.pages("GetHistory", "entries", bot="local/mine")
+    assert games
+
+
+def test_the_end_of_a_run_takes_the_bot_out_of_its_queues(himeji, place, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    process = himeji.start("join", "mine.py")
+    try:
+        rated(place, wait_until, 1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.stderr.close()
+    with LadderClient(place.target, place.token) as client:
+        tickets = client.pages("ListTickets", "tickets", ladder="base-2p")
+    assert [each.bot for each in tickets] == ["house/random"]
+
+
+def test_an_unknown_ladder_is_one_sentence(himeji, place):
+    with pytest.raises(UnknownLadder, match="there is no ladder nowhere"):
+        run(First(), place.target, place.token, ladders=["nowhere"])
+    assert "there is no ladder nowhere" in himeji("standings", "--ladder", "nowhere", code=1)
+
+
+def test_exactly_as_many_games_are_played_as_were_asked_for(place):
+    ends = run(
+        First, place.target, place.token, name="many", ladders=["base-2p"], games=3, at_once=2
+    )
+    assert len(ends) == 3
+    with LadderClient(place.target, place.token) as client:
+        tickets = client.pages("ListTickets", "tickets", ladder="base-2p")
+    assert "local/many" not in [each.bot for each in tickets]
+
+
+def test_the_table_is_watched(himeji, place):
+    watching = himeji.start("standings", "--watch")
+    seen = []
+    with LadderClient(place.target, place.token) as client:
+
+        def follow():
+            for result in client.results("base-2p"):
+                seen.append(result)
+                return
+
+        follower = threading.Thread(target=follow, daemon=True)
+        follower.start()
+        run(First(), place.target, place.token, ladders=["base-2p"], games=1)
+        follower.join(PATIENCE)
+    watching.send_signal(signal.SIGINT)
+    watching.wait(PATIENCE)
+    watching.stderr.close()
+    assert seen
+
+
+def test_a_tournament_is_created_played_and_shown(himeji, place, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    player = himeji.start("join", "mine.py")
+    try:
+        rated(place, wait_until, 1)
+        made = himeji("tournament", "create", "cup", "local/mine", "house/random", "--bank", "60")
+        assert made.strip() == "cup has begun: 2 games"
+        wait_until(lambda: "over" in himeji("tournament", "list"), "the cup is over")
+    finally:
+        player.send_signal(signal.SIGINT)
+        player.wait(PATIENCE)
+        player.stderr.close()
+    (found,) = json.loads(himeji("tournament", "show", "cup", "--json"))
+    assert [each["games"] for each in found["entrants"]] == [2, 2]
+    assert sum(each["points"] for each in found["entrants"]) == 2
+    assert "cup, over, 2 of 2 games" in himeji("tournament", "show", "cup")
+    assert himeji("tournament", "cancel", "cup").strip() == "cup is over"
+    assert "no tournament nope" in himeji("tournament", "show", "nope", code=1)
+
+
+def notice(kind, ladder=""):
+    return Notice(kind=NoticeKind.Value(f"NOTICE_KIND_{kind}"), ladder=ladder)
+
+
+def test_only_what_others_said_takes_a_bot_out_for_good():
+    queueing = Queueing(["a", "b"])
+    assert [each.leave.ladder for each in queueing.pause()] == [""]
+    queueing.told(notice("LEFT"))
+    assert len(queueing.enter()) == 2, "that was the answer to its own request"
+    queueing.told(notice("LEFT", "a"))
+    assert [each.enter.ladder for each in queueing.enter()] == ["b"]
+    assert not queueing.over
+    queueing.told(notice("LADDER_CLOSED", "b"))
+    assert queueing.over
+    assert not Queueing().over
+
+
+def test_a_bot_says_again_only_what_the_arena_has_heard():
+    queueing = Queueing(["a", "b"])
+    assert [each.enter.again for each in queueing.enter()] == [False, False]
+    queueing.told(notice("ENTERED", "a"))
+    assert [each.enter.again for each in queueing.enter()] == [True, False]
+
+
+def test_an_answer_that_was_lost_with_the_stream_is_not_waited_for():
+    queueing = Queueing(["a"])
+    queueing.pause()
+    queueing.new_stream()
+    queueing.told(notice("LEFT", "a"))
+    assert queueing.over

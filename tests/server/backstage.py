@@ -1,0 +1,104 @@
+"""The ladder's parts on a real Redis without a server: for tests of results, tables and queues."""
+
+import asyncio
+import random
+from contextlib import asynccontextmanager
+
+from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
+from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji_server.accounts import Accounts
+from himeji_server.caller import Caller
+from himeji_server.games.desk import Player
+from himeji_server.games.hall import Hall
+from himeji_server.games.host import NewGame
+from himeji_server.ladder.ladders import Ladder, Ladders
+from himeji_server.ladder.parts import LadderParts
+from himeji_server.store import Store
+from himeji_server.store.games import Sitter
+from himeji_server.store.ladder import LadderStore
+
+LADDER = "base-2p"
+READY_MS = 400
+LADDERS = Ladders(
+    {
+        "base-2p": Ladder("base-2p", "base", 2, ready=READY_MS),
+        "base-3p": Ladder("base-3p", "base", 3, ready=READY_MS),
+        "solo-hard": Ladder("solo-hard", "solo", 1, {"difficulty": "hard"}, ready=READY_MS),
+        "closed": Ladder("closed", "base", 2, accepting=False),
+    }
+)
+ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
+
+
+class Backstage:
+    """One process's ladder, to be worked by hand."""
+
+    def __init__(self, store):
+        self.redis = store
+        self.store = LadderStore(store)
+        self.accounts = accounts = Accounts(store)
+        self.desk = Hall(store, accounts).desk
+        self.parts = LadderParts(LADDERS, store, self.desk, accounts)
+        self.lobby, self.office = self.parts.lobby, self.parts.office
+        self.administration, self.steward = self.parts.administration, self.parts.steward
+        self.events, self.director = self.parts.events, self.steward._director
+        self.rater, self.usher = self.steward._rater, self.steward._usher
+
+    async def result(self, winner, *losers, ladder=LADDER, versions=(), settle=True):
+        """A game that the losers resign, first to last; its id."""
+        bots = [winner, *losers]
+        versions = versions or [1] * len(bots)
+        seats = list(zip(bots, versions, strict=True))
+        random.Random(str(seats)).shuffle(seats)
+        plan = SeatPolicy.SEAT_POLICY_BOT
+        new = NewGame(
+            ruleset="base",
+            options={},
+            plans=tuple(SeatPlan(policy=plan, name=bot) for bot, _ in seats),
+            clock=(60_000, 0),
+            strike_limit=3,
+            ladder=ladder,
+            rated=True,
+            meant_for=tuple(seats),
+        )
+        host = self.desk.host
+        game_id = (await host.create(new)).game_id
+        for number, (bot, version) in enumerate(seats):
+            await host.join(game_id, [number], Sitter(bot, version, b"", ""))
+        for loser in losers:
+            await host.resign(game_id, loser, None)
+        if settle:
+            await self.rater.settle_all()
+        return game_id
+
+    async def here(self, *bots, ladder=LADDER, most=1):
+        """Bots that have a stream and are in the queue."""
+        for bot in bots:
+            await self.desk.presence.arrive(bot, f"stream of {bot}")
+            await self.lobby.enter(Player(bot, 1), ladder, most)
+
+    async def round(self):
+        await self.steward.round()
+
+    async def seated(self, ladder=LADDER):
+        """The games that are seated or being played, with their bots."""
+        return await self.store.queues.games(ladder)
+
+    async def ready(self, bot, game_id):
+        return await self.lobby.ready(Player(bot, 1), game_id, None, b"")
+
+    async def table(self, ladder=LADDER):
+        """The standings by bot."""
+        season = await self.office.season(ladder, 0)
+        found = await self.office.standings(ladder, season, old_versions=True)
+        return {f"{each.bot}@{each.bot_version}": each for each in found}
+
+
+@asynccontextmanager
+async def backstage(url):
+    store = await Store.connect(url)
+    try:
+        yield Backstage(store)
+    finally:
+        await asyncio.sleep(0)
+        await store.close()

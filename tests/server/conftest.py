@@ -1,0 +1,212 @@
+"""Real parts for the server's tests: arenas and Redis servers as processes of their own."""
+
+import contextlib
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from himeji_server.embedded import find_binary
+
+PATIENCE = 60.0
+"""Seconds after which something that should happen did not; generous, for slow machines."""
+
+
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"in vain: waited until {what}"
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return not Path("/proc/self").exists()
+    # A zombie runs no longer; it waits for a parent that may never ask.
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+@pytest.fixture
+def wait_until() -> Callable[[Callable[[], bool], str], None]:
+    return _wait_until
+
+
+@pytest.fixture
+def is_alive() -> Callable[[int], bool]:
+    return _is_alive
+
+
+class Arena:
+    """`himeji serve` as a process, started through the installed command."""
+
+    def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
+        self.process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "himeji"), "serve", *options],
+            env=clean | (env or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.facts: dict[str, str] = {}
+        self.output = ""
+        self.errors = ""
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._readers = [
+            threading.Thread(target=self._read_output, daemon=True),
+            threading.Thread(target=self._read_errors, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read_output(self) -> None:
+        for line in self.process.stdout:
+            self.output += line
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_errors(self) -> None:
+        for line in self.process.stderr:
+            self.errors += line
+
+    def opened(self) -> "Arena":
+        """Wait for the announcement, whose last row says how to stop."""
+        while "stop" not in self.facts:
+            line = self._lines.get(timeout=PATIENCE)
+            assert line is not None, f"the arena ended before it opened: {self.errors}"
+            name, _, value = line.strip().partition(" ")
+            self.facts[name] = value.strip()
+        return self
+
+    @property
+    def address(self) -> str:
+        return self.facts["address"]
+
+    @property
+    def redis_url(self) -> str:
+        return self.facts["redis"].split()[0]
+
+    def redis(self) -> redis.Redis:
+        return redis.Redis.from_url(self.redis_url, decode_responses=True)
+
+    def redis_pid(self) -> int:
+        with self.redis() as client:
+            return int(client.info("server")["process_id"])
+
+    def ended(self) -> int:
+        """Wait for the end and return the exit code."""
+        code = self.process.wait(timeout=PATIENCE)
+        for reader in self._readers:
+            reader.join(timeout=PATIENCE)
+        return code
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.ended()
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path is short enough for a socket in it."""
+    folder = Path(tempfile.mkdtemp(prefix="hj-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def _temporary_files_go_with_the_test(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A killed arena cannot clear up its socket's folder; only the next one on its data can.
+    monkeypatch.setenv("TMPDIR", str(short_folder))
+
+
+@pytest.fixture
+def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
+    started: list[Arena] = []
+
+    def start(*options: str, env: dict[str, str] | None = None) -> Arena:
+        # An arena on a Redis of the user's has a data folder too, for its token.
+        # House bots are processes that cost time; the tests that are about them ask for them.
+        own = {"HIMEJI_DATA": str(short_folder / "data"), "HIMEJI_HOUSE": "none"}
+        arena = Arena(*options, env=own | (env or {}))
+        started.append(arena)
+        return arena
+
+    yield start
+    for arena in started:
+        if arena.process.poll() is None:
+            arena.process.kill()
+        arena.ended()
+        arena.process.stdout.close()
+        arena.process.stderr.close()
+
+
+def _binaries() -> list[Path]:
+    """Every Redis server there is: the embedded one always, one on the path where it exists."""
+    others = [shutil.which("redis-server"), shutil.which("valkey-server")]
+    return [find_binary(), *(Path(found) for found in others if found)]
+
+
+@pytest.fixture(params=_binaries(), ids=lambda path: path.name)
+def binary(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+class RedisProcess:
+    """A Redis of the user's, with settings of their choice, that can be ended and started again."""
+
+    def __init__(self, binary: Path, folder: Path, *settings: str) -> None:
+        self._command = [str(binary), "--port", "0", "--unixsocket", str(folder / "r.sock")]
+        self._command += ["--dir", str(folder), "--save", "", *settings]
+        self.url = f"unix://{folder / 'r.sock'}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "RedisProcess":
+        self.process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _wait_until(self._answers, "Redis answers")
+        return self
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def _answers(self) -> bool:
+        with redis.Redis.from_url(self.url) as client:
+            try:
+                return bool(client.ping())
+            except redis.AuthenticationError:
+                return True
+            except (redis.ConnectionError, redis.TimeoutError):
+                return False
+
+
+@pytest.fixture
+def start_redis(short_folder: Path) -> Iterator[Callable[..., RedisProcess]]:
+    started: list[RedisProcess] = []
+
+    def start(*settings: str, binary: Path | None = None) -> RedisProcess:
+        process = RedisProcess(binary or find_binary(), short_folder, *settings)
+        started.append(process)
+        return process.start()
+
+    yield start
+    for process in started:
+        process.kill()

@@ -1,0 +1,207 @@
+"""The embedded Redis: durable, private, and never left behind by whoever started it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis
+from himeji_server import embedded, tether
+from himeji_server.embedded import EmbeddedRedis
+from himeji_server.refusal import StartRefusedError
+from himeji_server.store import Store
+
+MECHANISMS = [tether.PIPE, tether.PRCTL] if sys.platform == "linux" else [tether.PIPE]
+every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
+
+OWNER = """
+import asyncio, sys
+from pathlib import Path
+from himeji_server.embedded import EmbeddedRedis
+
+async def main():
+    folder, binary, mechanism = sys.argv[1:]
+    redis = EmbeddedRedis(Path(folder), binary=Path(binary), mechanism=mechanism)
+    await redis.start()
+    print(redis.url, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def redis_pid(url: str) -> int:
+    with redis.Redis.from_url(url) as client:
+        return int(client.info("server")["process_id"])
+
+
+@every_mechanism
+async def test_it_starts_durable_and_stops_without_a_trace(tmp_path, binary, mechanism, is_alive):
+    server = EmbeddedRedis(tmp_path / "redis", binary=binary, mechanism=mechanism)
+    await server.start()
+    store = await Store.connect(server.url)
+    await store.check_version()
+    await store.check_durability()
+    await store.close()
+    pid = redis_pid(server.url)
+    socket = Path(server.url.removeprefix("unix://"))
+    assert socket.parent.stat().st_mode & 0o077 == 0
+    await server.stop()
+    assert not is_alive(pid)
+    assert not socket.parent.exists()
+
+
+async def test_it_listens_on_no_port(tmp_path, binary):
+    server = EmbeddedRedis(tmp_path / "redis", binary=binary)
+    await server.start()
+    with redis.Redis.from_url(server.url, decode_responses=True) as client:
+        assert client.config_get("port") == {"port": "0"}
+        assert client.config_get("save") == {"save": ""}
+    await server.stop()
+
+
+@every_mechanism
+def test_a_killed_owner_takes_its_redis_along_and_every_key_is_found_again(
+    tmp_path, binary, mechanism, is_alive, wait_until
+):
+    command = [sys.executable, "-c", OWNER, str(tmp_path), str(binary), mechanism]
+    for round_number in range(3):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+            url = owner.stdout.readline().strip()
+            pid = redis_pid(url)
+            with redis.Redis.from_url(url, decode_responses=True) as client:
+                assert client.dbsize() == round_number
+                client.set(f"round-{round_number}", "kept")
+            owner.kill()
+        wait_until(lambda pid=pid: not is_alive(pid), "the Redis of a killed owner is gone")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tether is Linux's")
+def test_a_tether_that_finds_its_parent_gone_starts_nothing(tmp_path):
+    mark = tmp_path / "started"
+    ended = subprocess.run(
+        [sys.executable, tether.__file__, tether.PRCTL, "1", "0", "/usr/bin/touch", str(mark)],
+        check=False,
+        capture_output=True,
+    )
+    assert ended.returncode == 1
+    assert not mark.exists()
+
+
+@pytest.fixture
+def killed_owner(tmp_path, binary):
+    """The URL and the process of a Redis whose owner was killed a moment ago."""
+    command = [sys.executable, "-c", OWNER, str(tmp_path), str(binary), tether.PIPE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        url = owner.stdout.readline().strip()
+        pid = redis_pid(url)
+        owner.kill()
+    return url, pid
+
+
+async def test_it_waits_for_the_redis_of_a_killed_owner(tmp_path, binary, is_alive, killed_owner):
+    url, pid = killed_owner
+    server = EmbeddedRedis(tmp_path, binary=binary)
+    await server.start()
+    assert not is_alive(pid)
+    assert server.url != url
+    assert redis_pid(server.url) != pid
+    await server.stop()
+
+
+async def test_it_refuses_a_folder_on_which_a_redis_still_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedded, "_STOP_SECONDS", 0.1)
+    first = EmbeddedRedis(tmp_path)
+    await first.start()
+    with pytest.raises(StartRefusedError, match="still runs"):
+        await EmbeddedRedis(tmp_path).start()
+    assert redis_pid(first.url)
+    await first.stop()
+
+
+async def test_one_that_does_not_obey_is_ended_by_force(tmp_path, monkeypatch, is_alive):
+    monkeypatch.setattr(embedded, "_STOP_SECONDS", 0.1)
+    monkeypatch.setattr(embedded, "_INSIST_SECONDS", 0.1)
+    server = EmbeddedRedis(tmp_path)
+    await server.start()
+    pid = redis_pid(server.url)
+    os.kill(pid, signal.SIGSTOP)
+    await server.stop()
+    assert not is_alive(pid)
+
+
+async def test_a_data_folder_with_a_long_path_works(tmp_path):
+    folder = tmp_path / ("long " * 20) / ("ü" * 60)
+    folder.mkdir(parents=True)
+    server = EmbeddedRedis(folder)
+    await server.start()
+    assert redis_pid(server.url)
+    await server.stop()
+
+
+async def test_a_temporary_folder_with_a_long_path_works(tmp_path, monkeypatch):
+    folder = tmp_path / ("t" * 100)
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    server = EmbeddedRedis(tmp_path / "redis")
+    await server.start()
+    assert redis_pid(server.url)
+    await server.stop()
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_program_that_is_no_redis_is_refused_with_its_last_words(tmp_path):
+    program = tmp_path / "no-redis"
+    program.write_text("#!/bin/sh\necho a word of farewell\nexit 3\n")
+    program.chmod(0o700)
+    with pytest.raises(StartRefusedError, match="a word of farewell"):
+        await EmbeddedRedis(tmp_path / "data", binary=program).start()
+
+
+SLOW_LOADER = """#!{python}
+import re, socket
+path = re.search("unixsocket (.*)", open("redis.conf").read())[1]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen()
+for number in range(1_000_000):
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(100)
+        connection.sendall(b"-LOADING\\r\\n" if number < 20 else b"+PONG\\r\\n")
+"""
+
+
+async def test_one_that_is_loading_its_data_may_take_its_time(tmp_path, monkeypatch):
+    program = tmp_path / "slow-loader"
+    program.write_text(SLOW_LOADER.format(python=sys.executable))
+    program.chmod(0o700)
+    server = EmbeddedRedis(tmp_path / "data", binary=program)
+    await server.start()
+    await server.stop()
+    monkeypatch.setattr(embedded, "_START_SECONDS", 0.0)
+    with pytest.raises(StartRefusedError):
+        await server.start()
+
+
+async def test_a_broken_locale_does_not_matter(tmp_path, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "xx_NOWHERE.UTF-8")
+    server = EmbeddedRedis(tmp_path)
+    await server.start()
+    await server.stop()
+
+
+def test_without_the_wheel_a_server_on_the_path_is_taken(tmp_path, monkeypatch):
+    def nothing_installed(name):
+        raise embedded.importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(embedded.importlib.metadata, "distribution", nothing_installed)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StartRefusedError, match="--redis"):
+        embedded.find_binary()
+    program = tmp_path / "redis-server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    assert embedded.find_binary() == program

@@ -1,0 +1,913 @@
+"""Games on a real Redis, played by two hosts that share it as two processes would."""
+
+import asyncio
+import random
+from collections import Counter
+from dataclasses import replace
+
+import himeji
+import pytest
+from himeji.rules import errors
+from himeji.rules.chance import Recorded
+from himeji.rules.stand_in import stand_in
+from himeji.v1.game_pb2 import EndReason, SeatPlan, StopReason
+from himeji.v1.game_service_pb2 import LogCause
+from himeji_server.games.clockwork import Clockwork
+from himeji_server.games.host import Host, NewGame
+from himeji_server.games.ledger import Ledger
+from himeji_server.games.messages import replay_message
+from himeji_server.store import Store, keys
+from himeji_server.store.games import OVER, PLAYING, WAITING, Games, Sitter
+from himeji_server.store.presence import Presence
+
+from tests.server.replays import faults_of
+
+PATIENCE = 60.0
+CLOCK = (600_000, 1_000)
+BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
+
+
+class House:
+    """A host with a connection of its own, as a process has."""
+
+    def __init__(self, store):
+        self.store = store
+        self.games = Games(store)
+        self.presence = Presence(store)
+        self.rung = Counter()
+        self.ledger = Ledger(self.games, self.presence, self._ring)
+        self.host = Host(self.ledger)
+        self.clockwork = Clockwork(self.ledger)
+
+    def _ring(self, table):
+        self.rung[table.game_id] += 1
+
+
+@pytest.fixture
+async def houses(start_redis):
+    url = start_redis("--appendonly", "yes").url
+    opened = [House(await Store.connect(url)) for _ in range(2)]
+    yield opened
+    for house in opened:
+        await house.store.close()
+
+
+@pytest.fixture
+def one(houses):
+    return houses[0]
+
+
+@pytest.fixture
+def two(houses):
+    return houses[1]
+
+
+def wished(seats=2, clock=CLOCK, strikes=3):
+    return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
+
+
+def sitter(seat, request_id=""):
+    return Sitter(BOTS[seat], 1, b"", request_id)
+
+
+async def begun(house, seats=2, **wish):
+    """A game that has begun."""
+    game_id = (await house.host.create(wished(seats, **wish))).game_id
+    for seat in range(seats):
+        table, _ = await house.host.join(game_id, range(seats), sitter(seat))
+    assert table.stored.state == PLAYING
+    return game_id
+
+
+async def act(house, game_id, choose, **more):
+    """Answer the open decision with what `choose` makes of the game; the receipt."""
+    table = await house.ledger.table(game_id)
+    stored = table.stored
+    actions = choose(table.play)
+    bot = stored.seats[stored.seat].bot
+    return await house.host.act(game_id, bot, stored.decision, actions, **more)
+
+
+def lowest(play):
+    return [stand_in(play)]
+
+
+def at_random(seed):
+    chooser = random.Random(seed)
+    return lambda play: [chooser.choice(play.legal())]
+
+
+async def played_out(game_id, *houses, choose=lowest):
+    """Play to the end, each answer by the next house; the game."""
+    for number in range(2_000):
+        house = houses[number % len(houses)]
+        table = await house.ledger.table(game_id)
+        if table.stored.state == OVER:
+            return table
+        if table.stored.seats[table.stored.seat].lost:
+            await house.clockwork.sweep()
+        else:
+            await act(house, game_id, choose)
+    raise AssertionError("the game does not end")
+
+
+async def until_over(house, game_id):
+    """Sweep until a game is over."""
+    async with asyncio.timeout(PATIENCE):
+        while (table := await house.ledger.table(game_id)).stored.state != OVER:
+            await house.clockwork.sweep()
+            await asyncio.sleep(0.01)
+    return table
+
+
+async def until_time(house, time):
+    async with asyncio.timeout(PATIENCE):
+        while await house.games.now() <= time:  # noqa: ASYNC110 - nobody rings for the time
+            await asyncio.sleep(0.01)
+
+
+def replay_of(table):
+    return replay_message(table, himeji.__version__)
+
+
+def seat_reasons(table):
+    result = replay_of(table).game.result
+    return [EndReason.Name(seat.end_reason).removeprefix("END_REASON_") for seat in result.seats]
+
+
+def end_reason(table):
+    return EndReason.Name(replay_of(table).game.result.end_reason).removeprefix("END_REASON_")
+
+
+def ranks(table):
+    return [seat.rank for seat in replay_of(table).game.result.seats]
+
+
+async def raw(house, *command):
+    return await house.store.call(*command)
+
+
+# --- whole games ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+async def test_two_hosts_play_one_game_by_turns_and_its_replay_verifies(one, two, seats):
+    game_id = await begun(one, seats)
+    table = await played_out(game_id, one, two, choose=at_random(seats))
+    assert end_reason(table) == "FINISHED"
+    assert faults_of(replay_of(table)) == []
+    assert faults_of(replay_of(await one.ledger.table(game_id))) == []
+    assert table.stored.chain == (await two.games.load(game_id)).chain
+
+
+async def test_a_game_stands_in_the_outbox_once_with_its_last_version(one, two):
+    game_id = await begun(one)
+    table = await played_out(game_id, one, two)
+    await one.clockwork.sweep()
+    await two.clockwork.sweep()
+    entries = await raw(one, "XRANGE", keys.outbox(keys.bucket_of(game_id)), "-", "+")
+    assert [fields for _, fields in entries] == [
+        [b"game", game_id.encode(), b"version", b"%d" % table.stored.version]
+    ]
+
+
+async def test_after_the_end_nothing_is_due_for_a_while(one):
+    game_id = await begun(one)
+    await played_out(game_id, one)
+    assert await one.clockwork.sweep() == 0
+    assert await raw(one, "EXISTS", keys.log(game_id)) == 1
+
+
+async def memory(house, *names):
+    return sum([await raw(house, "MEMORY", "USAGE", name) or 0 for name in names])
+
+
+async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, monkeypatch):
+    monkeypatch.setattr("himeji_server.store.games.COMPACT_AFTER", 0)
+    game_id = await begun(one)
+    table = await played_out(game_id, one, choose=at_random(1))
+    names, before = (keys.game(game_id), keys.log(game_id)), replay_of(table)
+    size = await memory(one, *names)
+    assert await two.clockwork.sweep() == 1
+    assert await raw(one, "EXISTS", keys.log(game_id)) == 0
+    assert await memory(one, *names) < size
+    for house in (one, two):
+        assert replay_of(await house.ledger.table(game_id)) == before
+        assert await house.clockwork.sweep() == 0
+    with pytest.raises(errors.GameEnded):
+        await act(two, game_id, lambda _: [0])
+
+
+async def test_a_game_whose_log_is_broken_is_not_made_smaller(one, two):
+    game_id = await begun(one)
+    await played_out(game_id, one)
+    await raw(one, "XDEL", keys.log(game_id), "3-0")
+    bucket = keys.timers(keys.bucket_of(game_id))
+    await raw(one, "ZADD", bucket, 0, game_id)
+    assert await two.clockwork.sweep() == 1
+    assert await raw(one, "EXISTS", keys.log(game_id)) == 1
+    assert await raw(one, "ZCARD", bucket) == 0
+
+
+# --- answering --------------------------------------------------------------------------------
+
+
+async def test_the_same_answer_by_two_hosts_at_once_is_played_once(one, two):
+    game_id = await begun(one)
+    for _ in range(20):
+        table = await one.ledger.table(game_id)
+        await two.ledger.table(game_id)
+        stored, actions = table.stored, lowest(table.play)
+        bot = stored.seats[stored.seat].bot
+        receipts = await asyncio.gather(
+            *(house.host.act(game_id, bot, stored.decision, actions) for house in (one, two))
+        )
+        assert sorted(receipt.duplicate for receipt in receipts) == [False, True]
+        assert receipts[0].entry == receipts[1].entry
+        assert (await one.ledger.table(game_id)).stored.version == stored.version + 1
+
+
+async def test_of_two_answers_at_once_one_stands_and_the_other_is_told_which(one, two):
+    game_id, other = await begun(one), 0
+    for _ in range(40):
+        table = await one.ledger.table(game_id)
+        await two.ledger.table(game_id)
+        stored, legal = table.stored, table.play.legal()
+        bot = stored.seats[stored.seat].bot
+        outcomes = await asyncio.gather(
+            one.host.act(game_id, bot, stored.decision, [legal[0]]),
+            two.host.act(game_id, bot, stored.decision, [legal[-1]]),
+            return_exceptions=True,
+        )
+        if len(legal) == 1:
+            continue
+        other += 1
+        [refused] = [each for each in outcomes if isinstance(each, errors.AlreadyDecided)]
+        [receipt] = [each for each in outcomes if each is not refused]
+        assert refused.details["played"] == str(receipt.actions[0])
+    assert other
+
+
+async def test_an_answer_can_be_repeated_at_any_time_even_after_the_end(one, two):
+    game_id = await begun(one)
+    table = await one.ledger.table(game_id)
+    decision, actions = table.stored.decision, lowest(table.play)
+    bot = table.stored.seats[table.stored.seat].bot
+    first = await one.host.act(game_id, bot, decision, actions)
+    await played_out(game_id, one, two)
+    for house in (one, two):
+        again = await house.host.act(game_id, bot, decision, actions)
+        assert (again.entry, again.actions, again.duplicate) == (first.entry, first.actions, True)
+    with pytest.raises(errors.AlreadyDecided):
+        await two.host.act(game_id, bot, decision, [*actions, 0])
+
+
+async def test_a_decision_that_is_not_open_is_stale_and_one_of_another_seat_is_not_ones_own(one):
+    game_id = await begun(one)
+    stored = (await one.ledger.table(game_id)).stored
+    asked, other = stored.seats[stored.seat].bot, stored.seats[1 - stored.seat].bot
+    with pytest.raises(errors.StaleDecision) as stale:
+        await one.host.act(game_id, asked, stored.decision + 5, [0])
+    assert stale.value.details["decision_id"] == str(stored.decision)
+    with pytest.raises(errors.NotYourDecision) as foreign:
+        await one.host.act(game_id, other, stored.decision, [0])
+    assert foreign.value.details["seat"] == str(stored.seat)
+    with pytest.raises(errors.NotYourDecision):
+        await one.host.act(game_id, "eve/nobody", stored.decision, [0])
+    with pytest.raises(errors.InvalidRequest):
+        await one.host.act(game_id, asked, stored.decision, [])
+    assert (await one.ledger.table(game_id)).stored.version == stored.version
+
+
+async def test_a_host_with_an_old_memory_answers_by_the_store(one, two):
+    game_id = await begun(one)
+    stored = (await two.ledger.table(game_id)).stored  # what the second host remembers
+    bot = stored.seats[stored.seat].bot
+    first = await act(one, game_id, lowest)
+    again = await two.host.act(game_id, bot, stored.decision, list(first.actions))
+    assert again.duplicate
+
+
+async def test_an_illegal_answer_to_a_decision_that_was_answered_elsewhere_is_no_strike(one, two):
+    game_id = await begun(one)
+    table = await two.ledger.table(game_id)
+    stored = table.stored
+    illegal = next(a for a in range(500) if a not in table.play.legal())
+    await act(one, game_id, lowest)
+    with pytest.raises(errors.AlreadyDecided):
+        await two.host.act(game_id, stored.seats[stored.seat].bot, stored.decision, [illegal])
+    assert [seat.strikes for seat in (await one.ledger.table(game_id)).stored.seats] == [0, 0]
+
+
+@pytest.mark.parametrize("fate", ["its client is gone", "its store is new"])
+async def test_whoever_is_interrupted_while_answering_leaves_the_game_whole(one, two, fate):
+    game_id = await begun(one)
+    for ticks in range(30):
+        table = await one.ledger.table(game_id)
+        stored, actions = table.stored, lowest(table.play)
+        bot = stored.seats[stored.seat].bot
+        if fate == "its store is new":
+            await raw(one, "SCRIPT", "FLUSH")  # so that the commit takes two commands
+        answering = asyncio.create_task(one.host.act(game_id, bot, stored.decision, actions))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
+        again = await one.host.act(game_id, bot, stored.decision, actions)
+        assert again.actions == tuple(actions)
+        assert again.entry.version == stored.version + 1
+    assert faults_of(replay_of(await played_out(game_id, two, one))) == []
+
+
+# --- planned turns ----------------------------------------------------------------------------
+
+
+def plan_ahead(chooser, most):
+    """A plan of legal actions, played out in a copy that has the same chance."""
+
+    def choose(play):
+        twin, plan, seat = play.clone(), [], play.to_move
+        while len(plan) < most and twin.to_move == seat:
+            plan.append(chooser.choice(twin.legal()))
+            twin.apply(plan[-1])
+        return plan
+
+    return choose
+
+
+def how_far(play, plan):
+    """By the sentence in the contract: what is played of a plan, and why no more."""
+    play.chance = Recorded(play.chance)
+    seat, played = play.to_move, []
+    for action in plan:
+        if play.over:
+            return played, "STOP_REASON_GAME_OVER"
+        if play.to_move != seat:
+            return played, "STOP_REASON_NOT_YOUR_DECISION"
+        if action not in play.legal():
+            return played, "STOP_REASON_ILLEGAL_ACTION"
+        play.apply(action)
+        played.append(action)
+        if play.chance.results and len(played) < len(plan):
+            return played, "STOP_REASON_CHANCE_REVEALED"
+    return played, "STOP_REASON_ALL_PLAYED"
+
+
+async def test_a_plan_is_played_as_far_as_it_is_legal_ones_own_and_without_chance(one, two):
+    chooser, seen = random.Random(5), set()
+    reasons = set(StopReason.keys()) - {"STOP_REASON_UNSPECIFIED"}
+    for number in range(60):  # chance is the game's own, so that nobody knows how many it takes
+        if seen == reasons:
+            break
+        game_id = await begun((one, two)[number % 2], 2 + number % 3)
+        for _ in range(2_000):
+            table = await one.ledger.table(game_id)
+            if table.stored.state == OVER:
+                break
+            plan = plan_ahead(chooser, chooser.randint(1, 6))(table.play)
+            plan += chooser.choice([[], [chooser.choice(plan)], [10**6]])
+            twin = table.play.clone()
+            played, stop = how_far(twin, plan)
+            receipt = await act(one, game_id, lambda _play, plan=plan: plan)
+            assert (list(receipt.actions), StopReason.Name(receipt.stop)) == (played, stop)
+            assert (await one.ledger.table(game_id)).play.dumps() == twin.dumps()
+            seen.add(stop)
+        assert faults_of(replay_of(await two.ledger.table(game_id))) == []
+    assert seen == reasons
+
+
+async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, two):
+    game_id, chooser = await begun(one), random.Random(3)
+    seen = set()
+    while len(seen) < 2:
+        table = await one.ledger.table(game_id)
+        stored = table.stored
+        assert stored.state == PLAYING
+        bot = stored.seats[stored.seat].bot
+        plan = [*plan_ahead(chooser, 3)(table.play), *chooser.choice([[], [10**6]])]
+        receipt = await one.host.act(game_id, bot, stored.decision, plan)
+        whole = receipt.stop == StopReason.STOP_REASON_ALL_PLAYED
+        again = await two.host.act(game_id, bot, stored.decision, plan)
+        assert (again.duplicate, again.stop, again.entry) == (True, receipt.stop, receipt.entry)
+        played = list(receipt.actions)
+        for other in ([*played, 1] if whole else played, played[:-1] or [10**6], [10**6, *plan]):
+            with pytest.raises(errors.AlreadyDecided):
+                await two.host.act(game_id, bot, stored.decision, other)
+        seen.add(whole)
+
+
+# --- strikes ----------------------------------------------------------------------------------
+
+
+async def illegal_answer(house, game_id, action=None):
+    table = await house.ledger.table(game_id)
+    stored = table.stored
+    illegal = next(a for a in range(500) if a not in table.play.legal())
+    wrong = illegal if action is None else action
+    with pytest.raises((errors.IllegalAction, errors.UnknownAction)):
+        await house.host.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
+    return stored.seat
+
+
+async def test_illegal_and_unknown_answers_are_strikes_and_the_last_one_ends_the_part(one, two):
+    game_id = await begun(one)
+    seat = await illegal_answer(one, game_id)
+    await illegal_answer(two, game_id, action=10**6)
+    for house in (one, two, one):  # retries of either
+        await illegal_answer(house, game_id)
+        await illegal_answer(house, game_id, action=10**6)
+    stored = (await one.ledger.table(game_id)).stored
+    assert (stored.state, stored.seats[seat].strikes) == (PLAYING, 2)
+    await illegal_answer(one, game_id, action=10**6 + 1)
+    table = await two.ledger.table(game_id)
+    assert table.stored.state == OVER
+    assert seat_reasons(table)[seat] == "STRIKES"
+    assert seat_reasons(table)[1 - seat] == "OUTLASTED"
+    assert faults_of(replay_of(table)) == []
+
+
+async def test_the_same_illegal_answer_to_another_decision_is_another_strike(one, two):
+    game_id = await begun(one, strikes=100)
+    first = await illegal_answer(one, game_id, action=10**6)
+    for _ in range(200):
+        await act(one, game_id, lowest)
+        if (stored := (await one.ledger.table(game_id)).stored).seat == first:
+            break
+    for number in range(2):
+        await illegal_answer(two, game_id, action=10**6)
+        await illegal_answer(two, game_id, action=10**6 + number)
+    assert (await one.ledger.table(game_id)).stored.seats[first].strikes == 3
+    assert stored.seats[first].strikes == 1
+
+
+async def test_a_seat_is_lost_by_strikes_even_if_whoever_counted_the_last_one_died(one, two):
+    game_id = await begun(one, clock=None)
+    stored = (await one.ledger.table(game_id)).stored
+    for answer in "abc":  # a process that counts, and dies before it can end the seat's part
+        await one.games.strike(game_id, stored.decision, stored.seat, answer, 3)
+    table = await until_over(two, game_id)
+    assert seat_reasons(table)[stored.seat] == "STRIKES"
+
+
+# --- giving up, and the stand-in --------------------------------------------------------------
+
+
+async def test_who_resigns_of_two_ends_the_game(one, two):
+    game_id = await begun(one)
+    await act(one, game_id, lowest)
+    table = await two.host.resign(game_id, BOTS[0], None)
+    assert (end_reason(table), seat_reasons(table)) == ("OUTLASTED", ["RESIGNED", "OUTLASTED"])
+    assert ranks(table) == [2, 1]
+    assert faults_of(replay_of(table)) == []
+    again = await one.host.resign(game_id, BOTS[0], None)
+    assert again.stored.version == table.stored.version
+
+
+@pytest.mark.parametrize("seats", [3, 4])
+async def test_a_lost_seat_is_played_on_by_the_stand_in_and_ranks_last(one, two, seats):
+    game_id = await begun(one, seats)
+    for _ in range(7):
+        await act(one, game_id, lowest)
+    await one.host.resign(game_id, BOTS[1], None)
+    table = await played_out(game_id, one, two, choose=at_random(1))
+    assert end_reason(table) == "FINISHED"
+    assert seat_reasons(table)[1] == "RESIGNED"
+    assert ranks(table)[1] == seats
+    causes = Counter(entry.cause for entry in replay_of(table).log)
+    assert causes[LogCause.LOG_CAUSE_STAND_IN] > 0
+    assert faults_of(replay_of(table)) == []
+
+
+async def test_of_two_lost_seats_the_one_lost_earlier_ranks_last(one, two):
+    game_id = await begun(one, 4)
+    await one.host.resign(game_id, BOTS[3], None)
+    await two.host.resign(game_id, BOTS[0], None)
+    table = await played_out(game_id, one, two)
+    assert (ranks(table)[3], ranks(table)[0]) == (4, 3)
+    assert faults_of(replay_of(table)) == []
+
+
+async def test_who_is_left_alone_of_three_has_won(one, two):
+    game_id = await begun(one, 3)
+    await one.host.resign(game_id, BOTS[2], None)
+    table = await two.host.resign(game_id, BOTS[0], None)
+    assert end_reason(table) == "OUTLASTED"
+    assert ranks(table) == [2, 1, 3]
+    assert seat_reasons(table) == ["RESIGNED", "OUTLASTED", "RESIGNED"]
+    assert faults_of(replay_of(table)) == []
+
+
+async def test_a_resignation_of_a_seat_that_is_not_asked_leaves_the_open_decision_open(one):
+    game_id = await begun(one, 3)
+    before = (await one.ledger.table(game_id)).stored
+    other = (before.seat + 1) % 3
+    await one.host.resign(game_id, BOTS[other], None)
+    after = (await one.ledger.table(game_id)).stored
+    assert (after.decision, after.seat, after.asked) == (before.decision, before.seat, before.asked)
+    assert after.version == before.version + 1
+    await act(one, game_id, lowest)
+
+
+async def test_a_lost_seat_is_told_so_and_how(one, two):
+    game_id = await begun(one, 3)
+    stored = (await one.ledger.table(game_id)).stored
+    bot = stored.seats[stored.seat].bot
+    await one.host.resign(game_id, bot, None)
+    for house in (one, two):
+        with pytest.raises(errors.SeatLost) as lost:
+            await house.host.act(game_id, bot, stored.decision, [0])
+        assert lost.value.details["end_reason"] == "RESIGNED"
+        assert lost.value.details["seat"] == str(stored.seat)
+
+
+# --- clocks -----------------------------------------------------------------------------------
+
+
+async def test_the_receipts_add_up_to_what_is_left(one, two):
+    game_id = await begun(one, 3, clock=(60_000, 700))
+    table = await played_out(game_id, one, two, choose=plan_ahead(random.Random(2), 3))
+    left = [60_000] * 3
+    asked = None
+    for entry, line in zip(table.log, replay_of(table).log, strict=True):
+        if line.cause == LogCause.LOG_CAUSE_ANSWER:
+            assert entry.charged == entry.time - asked
+            assert entry.added == 700 * len(line.actions)
+            left[line.seat] += entry.added - entry.charged
+            assert entry.left == left[line.seat]
+            assert line.charged.ToMilliseconds() == entry.charged
+        asked = entry.time
+    assert [seat.left for seat in (await one.games.load(game_id)).seats] == left
+
+
+async def test_an_untimed_game_has_no_receipts_and_no_flag(one):
+    game_id = await begun(one, clock=None)
+    receipt = await act(one, game_id, lowest)
+    assert (receipt.entry.charged, receipt.entry.added, receipt.entry.left) == (0, 0, 0)
+    assert await raw(one, "ZCARD", keys.timers(keys.bucket_of(game_id))) == 0
+
+
+@pytest.mark.parametrize(("connected", "expected"), [(True, "TIMEOUT"), (False, "DISCONNECTED")])
+async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
+    one, two, connected, expected
+):
+    game_id = await begun(one, clock=(1, 0))
+    stored = (await one.ledger.table(game_id)).stored
+    if connected:
+        await one.presence.arrive(stored.seats[stored.seat].bot, "stream")
+    table = await until_over(two, game_id)
+    assert seat_reasons(table)[stored.seat] == expected
+    assert faults_of(replay_of(table)) == []
+    [fallen] = [entry for entry in table.log if entry.version == table.stored.version]
+    assert (fallen.charged, fallen.left) == (1, 0)  # what was left, and not more
+
+
+async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(one, two):
+    game_id = await begun(one, clock=(1, 0))
+    table = await one.ledger.table(game_id)
+    stored = table.stored
+    await until_time(one, stored.asked + 1)
+    with pytest.raises(errors.SeatLost) as lost:
+        await act(two, game_id, lowest)
+    assert lost.value.details["end_reason"] == "DISCONNECTED"
+    table = await one.ledger.table(game_id)
+    assert (table.stored.state, end_reason(table)) == (OVER, "OUTLASTED")
+
+
+@pytest.mark.parametrize("clock", [CLOCK, None], ids=["timed", "untimed"])
+async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
+    game_id = await begun(one, clock=clock)
+    await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
+    await two.clockwork.sweep()
+    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+
+
+# --- beginning and not beginning --------------------------------------------------------------
+
+
+async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another(one, two):
+    game_id = (await one.host.create(wished())).game_id
+    for seat in range(2):
+        assert (await one.games.sit(game_id, range(2), sitter(seat)))[0] == "ok"
+    assert (await two.ledger.table(game_id)).stored.state == WAITING
+    await two.clockwork.sweep()
+    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+    table = await played_out(game_id, one)
+    assert faults_of(replay_of(table)) == []
+
+
+async def test_all_who_sit_down_at_once_find_a_seat_each_and_one_beginning(one, two):
+    game_id = (await one.host.create(wished(4))).game_id
+    houses = (one, two, one, two)
+    joined = await asyncio.gather(
+        *(houses[n].host.join(game_id, range(4), sitter(n)) for n in range(4))
+    )
+    assert sorted(seat for _, seat in joined) == [0, 1, 2, 3]
+    assert [entry.version for entry in (await one.games.load(game_id)).log] == [1]
+    with pytest.raises(errors.SeatTaken):
+        await one.host.join(game_id, range(4), sitter(0))
+
+
+async def test_a_game_stored_twice_keeps_its_first_secret(one, two):
+    first = await one.host.create(wished(), "0123456789abcdef0123")
+    again = await two.host.create(wished(), "0123456789abcdef0123")
+    assert again.stored.secret == first.stored.secret
+    assert again.header == first.header
+
+
+async def test_a_repeated_request_to_sit_gets_the_same_seat(one):
+    game_id = (await one.host.create(wished(3))).game_id
+    for _ in range(2):
+        _, seat = await one.host.join(game_id, range(3), sitter(0, "again"))
+        assert seat == 0
+    assert (await one.ledger.table(game_id)).open_seats() == [1, 2]
+
+
+async def test_a_game_that_was_called_off_begins_no_more(one, two):
+    game_id = (await one.host.create(wished())).game_id
+    await one.host.join(game_id, [0], sitter(0))
+    table = await two.host.cancel(game_id)
+    assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
+    assert replay_of(table).game.result.seats == []
+    assert not replay_of(table).game.HasField("start_time")
+    with pytest.raises(errors.GameEnded):
+        await one.host.join(game_id, [1], sitter(1))
+
+
+async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, two):
+    game_id = (await one.host.create(wished(3), creator="cat")).game_id
+    for seat in range(2):
+        await one.host.join(game_id, [seat], Sitter(BOTS[seat], 1, b"entropy", ""))
+    for house in (two, one):  # twice is the same as once
+        table = await house.host.resign(game_id, BOTS[0], None)
+        assert (table.stored.state, table.open_seats()) == (WAITING, [0, 2])
+    assert table.stored.seats[0].entropy == b""
+    for seat in (0, 2):
+        await two.host.join(game_id, [seat], sitter(seat))
+    assert faults_of(replay_of(await played_out(game_id, one, two))) == []
+
+
+async def test_a_bot_of_the_creators_that_gives_up_before_the_game_begins_cancels_it(one, two):
+    game_id = (await one.host.create(wished(3), creator="ada")).game_id
+    await one.host.join(game_id, [0], sitter(0))
+    table = await two.host.resign(game_id, BOTS[0], None)
+    assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
+
+
+async def test_who_gives_up_once_all_seats_are_taken_resigns_from_a_game_that_begins(one, two):
+    game_id = (await one.host.create(wished())).game_id
+    for seat in range(2):  # by a process that dies before it begins the game
+        await one.games.sit(game_id, [seat], sitter(seat))
+    table = await two.host.resign(game_id, BOTS[0], None)
+    assert (table.stored.state, seat_reasons(table)) == (OVER, ["RESIGNED", "OUTLASTED"])
+
+
+async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, two):
+    wish = replace(wished(), patience=50)
+    game_id = (await one.host.create(wish)).game_id
+    await one.host.join(game_id, [0], sitter(0))
+    patient = (await one.host.create(replace(wish, patience=3_600_000))).game_id
+    filled = await begun(one, clock=None)
+    await raw(one, "HSET", keys.game(filled), "expires", 1)
+    await until_time(two, (await one.ledger.table(game_id)).stored.expires)
+    assert await two.clockwork.sweep() == 1
+    table = await one.ledger.table(game_id)
+    assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
+    assert faults_of(replay_of(table)) == []
+    assert await two.clockwork.sweep() == 0
+    assert (await two.ledger.table(patient)).stored.state == WAITING
+    assert (await two.ledger.table(filled)).stored.state == PLAYING
+    with pytest.raises(errors.GameEnded):
+        await one.host.join(game_id, [1], sitter(1))
+
+
+async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is_swept(one, two):
+    game_id = (await one.host.create(replace(wished(), patience=100))).game_id
+    for seat in range(2):
+        await one.games.sit(game_id, [seat], sitter(seat))
+    await until_time(two, (await one.ledger.table(game_id)).stored.expires)
+    await two.clockwork.sweep()
+    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+
+
+async def test_asking_for_games_that_do_not_exist_leaves_nothing_behind(one):
+    for number in range(50):
+        with pytest.raises(errors.UnknownGame):
+            await one.ledger.table(f"none-{number}")
+    assert len(one.ledger.turns._lines) == 0
+
+
+# --- a log that was lost in part --------------------------------------------------------------
+
+
+async def delete_entry(house, game_id):
+    await raw(house, "XDEL", keys.log(game_id), "4-0")
+
+
+async def cut_the_log(house, game_id):
+    last = (await house.games.load(game_id)).version
+    await raw(house, "XDEL", keys.log(game_id), f"{last}-0")
+
+
+async def alter_entry(house, game_id):
+    entries = await raw(house, "XRANGE", keys.log(game_id), "-", "+")
+    await raw(house, "DEL", keys.log(game_id))
+    for number, (identity, (name, entry)) in enumerate(entries):
+        cause, rest = entry.split(b" ", 1)
+        altered = b" ".join([str(int(cause) + (number == 2)).encode(), rest])
+        await raw(house, "XADD", keys.log(game_id), identity, name, altered)
+
+
+async def garble_entry(house, game_id):
+    entries = await raw(house, "XRANGE", keys.log(game_id), "-", "+")
+    await raw(house, "DEL", keys.log(game_id))
+    for identity, _ in entries:
+        await raw(house, "XADD", keys.log(game_id), identity, "e", "no words")
+
+
+async def lower_version(house, game_id):
+    await raw(house, "HINCRBY", keys.game(game_id), "version", -2)
+
+
+async def alter_snapshot(house, game_id):
+    await raw(house, "HSET", keys.game(game_id), "snapshot", b"another")
+
+
+DAMAGES = [delete_entry, cut_the_log, alter_entry, garble_entry, lower_version, alter_snapshot]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("who", ["who read it before", "who reads it first"])
+async def test_a_game_whose_log_is_not_what_was_committed_is_void(houses, damage, who):
+    one, two = houses
+    game_id = await begun(one)
+    for _ in range(6):
+        await act(one, game_id, lowest)
+    stored = (await one.games.load(game_id)).seat
+    await damage(one, game_id)
+    reader = two
+    if who == "who read it before":
+        reader = one
+        if damage is not lower_version:
+            one.ledger.forget(game_id)
+    table = await reader.ledger.table(game_id)
+    assert (table.stored.state, end_reason(table)) == (OVER, "NO_CONTEST")
+    assert reader.rung[game_id] > 0
+    for house in houses:
+        told = await house.ledger.table(game_id)
+        assert (told.stored.state, end_reason(told)) == (OVER, "NO_CONTEST")
+        assert replay_of(told).game.chance.secret
+        with pytest.raises(errors.GameEnded):
+            await house.host.act(game_id, BOTS[stored], told.stored.decision, [0])
+    assert await raw(one, "ZCARD", keys.timers(keys.bucket_of(game_id))) == 0
+    assert await raw(one, "XLEN", keys.outbox(keys.bucket_of(game_id))) == 1
+
+
+async def set_back(house, game_id, steps=3):
+    """What a failover can do: the whole game as it was some commits ago."""
+    names = (keys.game(game_id), keys.log(game_id))
+    before = [await raw(house, "DUMP", name) for name in names]
+    for _ in range(steps):
+        await act(house, game_id, lowest)
+    for name, dump in zip(names, before, strict=True):
+        await raw(house, "RESTORE", name, 0, dump, "REPLACE")
+
+
+@pytest.mark.parametrize("deed", ["looks", "answers", "resigns", "sweeps"])
+async def test_a_game_that_was_set_back_is_void_for_whoever_saw_more_of_it(one, two, deed):
+    game_id = await begun(one)
+    await act(one, game_id, lowest)
+    await set_back(one, game_id)
+    if deed == "answers":
+        remembered = one.ledger.tables[game_id].stored
+        bot = remembered.seats[remembered.seat].bot
+        legal = one.ledger.tables[game_id].play.legal()
+        with pytest.raises(errors.GameEnded):
+            await one.host.act(game_id, bot, remembered.decision, [legal[0]])
+    elif deed == "resigns":
+        await one.host.resign(game_id, BOTS[0], None)
+    elif deed == "sweeps":
+        await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)
+        await one.clockwork.sweep()
+    for house in (one, two):
+        assert end_reason(await house.ledger.table(game_id)) == "NO_CONTEST"
+
+
+async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_the_other(one, two):
+    game_id = await begun(one)
+    await set_back(one, game_id)
+    for _ in range(5):
+        await act(two, game_id, at_random(9))
+    assert end_reason(await one.ledger.table(game_id)) == "NO_CONTEST"
+
+
+async def test_a_finished_game_keeps_its_result_whatever_happens_to_its_log(one, two):
+    game_id = await begun(one)
+    before = replay_of(await played_out(game_id, one)).game.result
+    await delete_entry(one, game_id)
+    assert replay_of(await two.ledger.table(game_id)).game.result == before
+
+
+@pytest.mark.parametrize("damage", [garble_entry, "gone", "without a header"])
+async def test_one_damaged_game_does_not_keep_others_from_what_is_due(one, two, damage):
+    bad, good = await begun(one, clock=(1, 0)), await begun(one, clock=(1, 0))
+    if damage == "gone":
+        await raw(one, "DEL", keys.game(bad), keys.log(bad))
+    elif damage == "without a header":
+        await raw(one, "HDEL", keys.game(bad), "header")
+    else:
+        await damage(one, bad)
+    table = await until_over(two, good)
+    assert end_reason(table) == "OUTLASTED"
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+async def upto(most, found):
+    """The first so many of what there is."""
+    number = 0
+    async for each in found:
+        yield each
+        number += 1
+        if number == most:
+            return
+
+
+async def test_games_of_one_instant_are_listed_once_each_however_many(one):
+    made = [(await one.host.create(wished())).game_id for _ in range(30)]
+    for game_id in made:  # all at the same time, and in one bucket more than a page
+        await raw(one, "ZADD", keys.index(keys.bucket_of(game_id)), 1_000, game_id)
+    fill = [f"x{n:03}" for n in range(70)]
+    for game_id in fill:
+        await raw(one, "ZADD", keys.index(0), 1_000 + (int(game_id[1:]) // 30), game_id)
+    listed = [game_id async for game_id, _ in one.games.newest("")]
+    assert Counter(listed) == Counter(made + fill)
+    in_pages, page = [], [("", "")]
+    while page:
+        page = [found async for found in upto(7, one.games.newest(page[-1][1]))]
+        in_pages += [game_id for game_id, _ in page]
+    assert in_pages == listed
+
+
+# --- all the ways to end ----------------------------------------------------------------------
+
+
+async def finished(one, _two):
+    return await played_out(await begun(one), one)
+
+
+async def resigned(one, _two):
+    return await one.host.resign(await begun(one), BOTS[0], None)
+
+
+async def timeout(one, two):
+    game_id = await begun(one, clock=(1, 0))
+    for bot in BOTS:
+        await one.presence.arrive(bot, "stream")
+    return await until_over(two, game_id)
+
+
+async def disconnected(one, two):
+    return await until_over(two, await begun(one, clock=(1, 0)))
+
+
+async def strikes(one, _two):
+    game_id = await begun(one, strikes=1)
+    await illegal_answer(one, game_id)
+    return await one.ledger.table(game_id)
+
+
+async def cancelled(one, _two):
+    return await one.host.cancel((await one.host.create(wished())).game_id)
+
+
+async def no_contest(one, two):
+    game_id = await begun(one)
+    await cut_the_log(one, game_id)
+    return await two.ledger.table(game_id)
+
+
+WAYS = {
+    "FINISHED": finished,
+    "RESIGNED": resigned,
+    "OUTLASTED": resigned,
+    "TIMEOUT": timeout,
+    "DISCONNECTED": disconnected,
+    "STRIKES": strikes,
+    "CANCELLED": cancelled,
+    "NO_CONTEST": no_contest,
+}
+LATER = {"UNSEATED", "ADJUDICATED"}  # by the ladder, and by its administrators
+
+
+@pytest.mark.parametrize("name", WAYS)
+async def test_every_end_reason_can_be_reached(one, two, name):
+    table = await WAYS[name](one, two)
+    assert name in {end_reason(table), *seat_reasons(table)}
+    if name in ("CANCELLED", "NO_CONTEST"):
+        assert replay_of(table).game.result.seats == []
+
+
+def test_every_end_reason_is_tried():
+    names = {name.removeprefix("END_REASON_") for name in EndReason.keys()}  # noqa: SIM118
+    assert names - {"UNSPECIFIED"} == set(WAYS) | LATER

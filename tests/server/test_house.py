@@ -1,0 +1,212 @@
+"""House bots: processes that come and go with the arena, and play with whoever invites them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from himeji.rules.errors import StoreUnavailable
+from himeji_sdk import Client
+from himeji_server import house
+from himeji_server.house import House
+from himeji_server.refusal import StartRefusedError
+from structlog.testing import capture_logs
+
+PATIENCE = 60.0
+HOUSE_BOT = b"himeji_sdk"
+
+
+def house_pids(arena):
+    """The house bots of an arena: its children that run the SDK."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (folder / "cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if parent == arena.process.pid and HOUSE_BOT in command:
+            found.append(int(folder.name))
+    return found
+
+
+@pytest.fixture
+def open_house(start_arena, wait_until, tmp_path):
+    """Open an arena with a house bot; the arena, and the bot's process."""
+
+    def start(*options, port="0", env=None):
+        data = str(tmp_path / "data")
+        arena = start_arena("--port", port, "--data", data, *options, env=env).opened()
+        wait_until(lambda: house_pids(arena), "the house bot runs")
+        return arena, house_pids(arena)[0]
+
+    return start
+
+
+def client_of(arena):
+    return Client(arena.address, Path(arena.facts["token"]).read_text().strip(), patience=PATIENCE)
+
+
+def play_to_the_end(mine):
+    while (asked := mine.decision(wait=PATIENCE)) is not None:
+        mine.submit(asked.legal[0])
+    assert mine.end is not None, "nobody plays"
+    return mine.end
+
+
+@pytest.mark.parametrize("bot", house.STANDARD)
+def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house, bot):
+    arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
+    assert arena.facts["house"] == "house/random, house/greedy"
+    with client_of(arena) as client:
+        game = client.create_game(seats=["local/me", f"house/{bot}"])
+        assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
+        seats = client.replay(game.game_id).message.game.seats
+    assert [seat.house for seat in seats] == [False, True]
+
+
+def test_a_house_bot_takes_every_seat_that_is_meant_for_it(open_house):
+    arena, _ = open_house("--house", "random")
+    with client_of(arena) as client:
+        game = client.create_game(seats=["house/random", "local/me", "house/random"])
+        assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
+
+
+def test_a_house_bot_that_dies_is_started_again_and_its_games_go_on(open_house, wait_until):
+    arena, pid = open_house("--house", "random")
+    with client_of(arena) as client:
+        game = client.create_game(seats=["local/me", "house/random"])
+        mine = client.join(game, bot="local/me")
+        mine.submit(mine.decision(wait=PATIENCE).legal[0])
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: house_pids(arena) not in ([], [pid]), "another one runs")
+        assert play_to_the_end(mine).reason == "finished"
+    assert arena.stop() == 0
+    assert "house bot is not running" in arena.errors
+
+
+def test_an_invitation_waits_until_the_house_bot_is_there(open_house, start_arena, tmp_path):
+    data = str(tmp_path / "data")
+    empty = start_arena("--port", "0", "--data", data, "--house", "none").opened()
+    assert "house" not in empty.facts
+    with client_of(empty) as client:
+        game = client.create_game(seats=["local/me", "house/random"])
+        client.join(game, bot="local/me")
+    assert empty.stop() == 0
+    arena, _ = open_house("--house", "random")
+    with client_of(arena) as client:
+        assert play_to_the_end(client.game(game.game_id, seat=0)).reason == "finished"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_house_bot_stops_with_its_arena_without_a_word(open_house, is_alive, number):
+    arena, pid = open_house("--house", "random")
+    with client_of(arena) as client:  # it is really there, not only on its way
+        client.join(client.create_game(seats=["", "house/random"]), bot="local/me").decision(
+            PATIENCE
+        )
+    assert arena.stop(number) == 0
+    assert not is_alive(pid)
+    assert "house bot" not in arena.errors
+    assert "Traceback" not in arena.errors
+
+
+def test_a_killed_arena_leaves_no_house_bot(open_house, is_alive, wait_until):
+    arena, pid = open_house("--house", "random")
+    arena.process.kill()
+    wait_until(lambda: not is_alive(pid), "the house bot is gone")
+
+
+def test_the_token_of_a_house_bot_is_not_on_its_command_line(open_house):
+    _, pid = open_house("--house", "random")
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    environment = Path(f"/proc/{pid}/environ")
+    token = dict(each.split(b"=", 1) for each in environment.read_bytes().split(b"\0") if each)[
+        b"HIMEJI_TOKEN"
+    ]
+    assert token.startswith(b"himeji_house")
+    assert token not in command
+    assert environment.stat().st_mode & 0o077 == 0, "only this user can read it"
+
+
+def test_a_ranked_arena_has_no_house_bots_unless_asked(start_arena, tmp_path):
+    arena = start_arena(
+        "--port", "0", "--data", str(tmp_path), "--ranked", env={"HIMEJI_HOUSE": ""}
+    ).opened()
+    assert house_pids(arena) == []
+    assert house.wanted(None, dev=False) == ()
+
+
+def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path), "--house", "random,nobody")
+    assert arena.ended() == 1
+    assert arena.errors.startswith("Error: there is no bot 'nobody' for the house (there are: ")
+    assert arena.errors.count("\n") == 1
+
+
+def test_the_setting_is_a_list_or_none():
+    assert house.wanted(None, dev=True) == ("random", "greedy")
+    assert house.wanted("none", dev=True) == ()
+    assert house.wanted(" random , random,", dev=True) == ("random",)
+    with pytest.raises(StartRefusedError, match="there is no bot 'x'"):
+        house.wanted("x", dev=True)
+
+
+class Restless(House):
+    """A house whose bots end at once, with a word."""
+
+    def __init__(self, token, lives):
+        super().__init__(SimpleNamespace(house_token=token), ["a"], "127.0.0.1:1")
+        self._left = lives
+        self.enough = asyncio.Event()
+
+    def _spawn(self, bot, token):
+        self._left -= 1
+        if self._left == 0:
+            self.enough.set()
+        code = f"import sys; print({bot + token!r}, file=sys.stderr); sys.exit(3)"
+        command = [sys.executable, "-I", "-S", "-c", code]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+async def logged_in(lives, token):
+    """What is logged while a restless bot lives so many times."""
+    home = Restless(token, lives)
+    with capture_logs() as logged:
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+            group.create_task(home.keep_running())
+            await home.enough.wait()
+            await home.stop()
+    return logged
+
+
+async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkeypatch):
+    monkeypatch.setattr(house, "_FIRST_WAIT", 0.01)
+
+    async def token(_bot, _description):
+        return SimpleNamespace(secret="-s")
+
+    logged = await logged_in(5, token)
+    waits = [each["wait_s"] for each in logged if each["event"] == "house bot is not running"]
+    assert waits == [0.01, 0.02, 0.04, 0.08]
+    said = {(each["bot"], each["line"]) for each in logged if each["event"] == "house bot says"}
+    assert said == {("house/a", "a-s")}
+
+
+async def test_a_store_that_is_away_is_waited_for(monkeypatch):
+    monkeypatch.setattr(house, "_FIRST_WAIT", 0.01)
+    tries = []
+
+    async def token(_bot, _description):
+        tries.append(1)
+        if len(tries) < 3:
+            raise StoreUnavailable("the store does not answer")
+        return SimpleNamespace(secret="-s")
+
+    logged = await logged_in(1, token)
+    reasons = [each["why"] for each in logged if each["event"] == "house bot is not running"]
+    assert reasons == ["the store does not answer"] * 2

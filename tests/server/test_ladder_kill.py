@@ -1,0 +1,78 @@
+"""The rater is killed at random, again and again, and every game counts exactly once."""
+
+import asyncio
+import random
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
+
+from tests.server.backstage import ADMIN, LADDER, backstage
+
+ROOT = Path(__file__).parents[2]
+DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
+GAMES = 160
+LEAST_KILLS = 10
+BOTS = ("ann/a", "bob/b", "cyd/c", "dan/d", "eve/e")
+pytestmark = pytest.mark.timeout(300)
+
+
+@asynccontextmanager
+async def raters(url):
+    """Lets a rater live for so many seconds and kills it, whatever it is doing."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.server.rater_process", url),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+
+    async def live(seconds):
+        process.stdin.write(f"{seconds}\n".encode())
+        assert await process.stdout.readline() == b"killed\n"
+
+    try:
+        yield live
+    finally:
+        process.stdin.close()
+        await process.wait()
+
+
+async def log_of(stage):
+    found = []
+    while entries := await stage.store.boards.log(LADDER, len(found)):
+        found += [RatedResult.FromString(entry.data) for entry in entries]
+    return found
+
+
+async def test_every_game_is_rated_exactly_once_however_often_the_rater_is_killed(start_redis):
+    url, chance = start_redis(*DURABLE).url, random.Random(6)
+    async with backstage(url) as stage:
+        played = []
+
+        async def play():
+            for _ in range(GAMES):
+                winner, loser = chance.sample(BOTS, 2)
+                played.append(await stage.result(winner, loser, settle=False))
+
+        playing, kills = asyncio.create_task(play()), 0
+        async with raters(url) as live:
+            while not playing.done() or await stage.store.results.waiting(1):
+                # Ever longer lives, so that the work is done at last on any machine.
+                await live(chance.uniform(0.02, 0.1) * (1 + kills / 20))
+                kills += 1
+        await playing
+        assert kills >= LEAST_KILLS, "too few of them to say anything"
+        log = await log_of(stage)
+        assert sorted(each.game_id for each in log) == sorted(played)
+        assert [each.sequence for each in log] == list(range(1, GAMES + 1))
+        table = await stage.table()
+        assert sum(row.games for row in table.values()) == 2 * GAMES
+        found = await stage.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
+        assert found.differences == ()
+        entries, _ = await stage.administration.audit_entries(
+            AuditKind.AUDIT_KIND_RATING_CHANGE, 500, ""
+        )
+        assert sorted(each.game_id for each in entries) == sorted(played)

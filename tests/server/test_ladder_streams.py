@@ -1,0 +1,262 @@
+"""The ladder over real sockets: enter, be seated, answer, play, and what is told when it fails."""
+
+import asyncio
+
+import grpc
+import pytest
+from himeji.v1 import play_service_pb2 as play
+from himeji.v1.game_pb2 import EndReason, GameState
+from himeji.v1.ladder_service_pb2 import WatchResultsRequest
+
+from tests.server.arena_client import PATIENCE, kind, reason, reason_of
+from tests.server.ladder_arena import Regular, enter, reception
+
+HASTY = "[base-2p]\nready = 1.0\n"
+
+
+@pytest.fixture
+def redis_server(start_redis):
+    return start_redis()
+
+
+@pytest.fixture
+async def arena(redis_server, tmp_path):
+    async with reception(redis_server.url, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def hasty(redis_server, tmp_path):
+    """An arena in which a seating is to be answered within a second."""
+    file = tmp_path / "ladders.toml"
+    file.write_text(HASTY)
+    async with reception(redis_server.url, tmp_path, ladders=file) as opened:
+        yield opened
+
+
+async def streams(arena, *owners, **more):
+    return [await (await arena.guest(owner)).stream(**more) for owner in owners]
+
+
+async def seated(stream):
+    return (await stream.until("seated")).seated
+
+
+async def eventually(check, what):
+    async with asyncio.timeout(PATIENCE):
+        while not (found := await check()):  # noqa: ASYNC110 - nobody rings for it
+            await asyncio.sleep(0.05)
+    assert found, what
+    return found
+
+
+async def test_two_bots_enter_are_seated_play_and_are_rated(arena):
+    ann, bob = await streams(arena, "ann", "bob")
+    for stream in (ann, bob):
+        notice = await enter(stream)
+        assert (notice.kind, notice.ladder) == (kind("ENTERED"), "base-2p")
+    players = [Regular(ann), Regular(bob)]
+    overs = await asyncio.gather(*(player.play() for player in players))
+    (game_id,) = overs[0]
+    over = overs[0][game_id]
+    assert over.rated
+    assert over.result.end_reason == EndReason.END_REASON_FINISHED
+    assert list(over.chance.seat_entropy) == [b"luck", b"luck"]
+    guest = await arena.guest("ann")
+    result = await eventually(
+        lambda: finished(guest, "base-2p", game_id), "the game stands in the table"
+    )
+    assert {each.bot: each.games for each in result} == {"ann/bot": 1, "bob/bot": 1}
+    game = (await guest.game("GetGame", game_id=game_id)).game
+    assert (game.ladder, game.rated) == ("base-2p", True)
+
+
+async def finished(guest, ladder, game_id):
+    entries = (await guest.ladder("GetHistory", bot=f"{guest.owner}/bot")).entries
+    if game_id not in [each.result.game_id for each in entries]:
+        return []
+    return (await guest.ladder("GetStandings", ladder=ladder)).standings
+
+
+async def test_a_seating_tells_who_plays_and_by_when_to_answer(arena):
+    ann, bob = await streams(arena, "ann", "bob")
+    await asyncio.gather(enter(ann), enter(bob))
+    first, second = await seated(ann), await seated(bob)
+    assert first.game.game_id == second.game.game_id
+    assert {first.seat, second.seat} == {0, 1}
+    assert first.game.state == GameState.GAME_STATE_WAITING
+    assert [seat.ready for seat in first.game.seats] == [False, False]
+    assert {seat.bot for seat in first.game.seats} == {"ann/bot", "bob/bot"}
+    assert first.game.seats[first.seat].bot == "ann/bot"
+    wait = first.ready_wait.ToMilliseconds()
+    assert 0 < wait <= 10_000
+    made = first.game.create_time.ToMilliseconds()
+    assert first.ready_deadline.ToMilliseconds() == made + 10_000
+    assert len(first.game.chance.commitment) == 32
+    await ann.send("1", ready=play.Ready(game_id=first.game.game_id))
+    notice = (await ann.answer("1")).notice
+    assert (notice.kind, notice.message) == (kind("READY"), "waiting for 1 seat")
+
+
+async def test_who_does_not_answer_is_unseated_and_the_other_is_back_at_its_place(hasty):
+    ann, bob = await streams(hasty, "ann", "bob")
+    await asyncio.gather(enter(ann), enter(bob))
+    game_id = (await seated(ann)).game.game_id
+    await ann.send("1", ready=play.Ready(game_id=game_id))
+    unseated = (await bob.until("notice", lambda n: n.kind == kind("UNSEATED"))).notice
+    failed = (await ann.until("notice", lambda n: n.kind == kind("SEATING_FAILED"))).notice
+    for notice in (unseated, failed):
+        assert (notice.game_id, notice.ladder) == (game_id, "base-2p")
+    await bob.send("late", ready=play.Ready(game_id=game_id))
+    assert (await bob.answer("late")).rejected.reason == reason("GAME_ENDED")
+    (cyd,) = await streams(hasty, "cyd")
+    await enter(cyd)
+    again = await seated(ann)
+    assert {seat.bot for seat in again.game.seats} == {"ann/bot", "cyd/bot"}
+    assert not [m for m in bob.seen if m.HasField("game_over")], "nothing began that could end"
+
+
+async def test_who_declines_hears_so_and_the_other_is_told(arena):
+    ann, bob = await streams(arena, "ann", "bob")
+    await asyncio.gather(enter(ann), enter(bob))
+    game_id = (await seated(ann)).game.game_id
+    await ann.send("no", ready=play.Ready(game_id=game_id, decline=True))
+    assert (await ann.answer("no")).notice.kind == kind("UNSEATED")
+    notice = (await bob.until("notice", lambda n: n.game_id == game_id)).notice
+    assert notice.kind == kind("SEATING_FAILED")
+    ladders = (await streams(arena, "ann"))[0].welcome.ladders
+    assert list(ladders) == []
+
+
+async def test_a_seating_comes_again_after_a_reconnect_at_any_process(arena):
+    await arena.open()
+    ann, bob = await streams(arena, "ann", "bob")
+    await asyncio.gather(enter(ann), enter(bob))
+    game_id = (await seated(ann)).game.game_id
+    await ann.cut()
+    ann = await (await arena.guest("ann", arena=1)).stream()
+    assert list(ann.welcome.game_ids) == [game_id]
+    assert list(ann.welcome.ladders) == ["base-2p"]
+    again = await seated(ann)
+    assert again.game.game_id == game_id
+    assert again.HasField("ready_deadline")
+    await ann.send("1", ready=play.Ready(game_id=game_id))
+    await bob.send("1", ready=play.Ready(game_id=game_id))
+    players = [Regular(ann), Regular(bob)]
+    for player, stream in zip(players, (ann, bob), strict=True):
+        player.seated(again.game)
+        assert (await stream.answer("1")).notice.kind == kind("READY")
+    await asyncio.gather(*(player.play() for player in players))
+
+
+async def test_leaving_is_answered_and_no_seating_follows(arena):
+    ann, bob = await streams(arena, "ann", "bob")
+    await enter(ann)
+    await ann.send("bye", leave=play.Leave())
+    notice = (await ann.answer("bye")).notice
+    assert (notice.kind, notice.ladder) == (kind("LEFT"), "")
+    await enter(bob)
+    guest = await arena.guest("bob")
+    for _ in range(3):
+        await asyncio.sleep(0.3)
+        assert (await guest.ladder("GetLadder", ladder="base-2p")).ladder.playing == 0
+
+
+async def test_a_bot_taken_out_by_a_call_hears_it_on_its_stream(arena):
+    (ann,) = await streams(arena, "ann")
+    await enter(ann)
+    guest = await arena.guest("ann")
+    left = await guest.ladder("LeaveLadder", bot="ann/bot")
+    assert list(left.ladders) == ["base-2p"]
+    notice = (await ann.until("notice", lambda n: n.kind == kind("LEFT"))).notice
+    assert notice.ladder == "base-2p"
+    assert list((await guest.ladder("LeaveLadder", bot="ann/bot")).ladders) == []
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await (await arena.guest("bob")).ladder("LeaveLadder", bot="ann/bot")
+    assert reason_of(refused.value) == "FORBIDDEN"
+
+
+async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_by_itself(arena):
+    (ann,) = await streams(arena, "ann")
+    await enter(ann)
+    await ann.cut()
+    guest = await arena.guest("ann")
+    await guest.ladder("LeaveLadder", bot="ann/bot")
+    (ann,) = await streams(arena, "ann")
+    notice = await enter(ann, again=True)
+    assert (notice.kind, notice.ladder) == (kind("LEFT"), "base-2p")
+    assert (await enter(ann)).kind == kind("ENTERED"), "but it may change its mind"
+    assert (await enter(ann, again=True)).kind == kind("ENTERED")
+
+
+async def test_results_are_watched_as_they_are_rated(arena):
+    guest = await arena.guest("eve")
+    watching = guest.ladders.WatchResults(
+        WatchResultsRequest(ladder="base-2p", after_sequence=0), metadata=guest.metadata
+    )
+    ann, bob = await streams(arena, "ann", "bob")
+    await asyncio.gather(enter(ann), enter(bob))
+    players = [Regular(ann), Regular(bob)]
+    await asyncio.gather(*(player.play(2) for player in players))
+    seen = []
+    async with asyncio.timeout(PATIENCE):
+        async for message in watching:
+            seen.append(message.result)
+            if len(seen) == 2:
+                break
+    watching.cancel()
+    assert [each.sequence for each in seen] == [1, 2]
+    assert seen[1].seats[0].before.mean in {each.after.mean for each in seen[0].seats}
+    first_seats = [[seat.bot for seat in each.seats] for each in seen]
+    assert first_seats[0] == first_seats[1][::-1], "seats take turns"
+
+
+async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):
+    guest = await arena.guest("eve")
+    watching = guest.ladders.WatchResults(
+        WatchResultsRequest(ladder="nope"), metadata=guest.metadata
+    )
+    assert (await watching.read()).notice.closing
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await watching.read()
+    assert reason_of(refused.value) == "UNKNOWN_LADDER"
+
+
+async def test_ladders_are_listed_for_everybody_in_pages(arena):
+    stranger = await arena.guest("eve")
+    found = (await stranger.ladder("ListLadders")).ladders
+    names = [each.name for each in found]
+    assert names == sorted(names)
+    assert {"base-2p", "base-3p", "base-4p"} <= set(names)
+    two = found[names.index("base-2p")]
+    assert (two.ruleset, two.seats, two.season, two.accepting) == ("base", 2, 1, True)
+    assert two.clock.bank.ToMilliseconds() == 120_000
+    paged, token = [], ""
+    while True:
+        page = await stranger.ladder("ListLadders", page_size=2, page_token=token)
+        paged += [each.name for each in page.ladders]
+        token = page.next_page_token
+        if not token:
+            break
+    assert paged == names
+
+
+async def test_administration_needs_an_administrator(arena):
+    guest, admin = await arena.guest("ann"), await arena.admin()
+    for method, fields in {
+        "RecomputeStandings": {"ladder": "base-2p"},
+        "StartSeason": {"ladder": "base-2p"},
+        "VoidGame": {"game_id": "x", "explanation": "y"},
+        "ListAuditEntries": {},
+    }.items():
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await guest.ladder(method, **fields)
+        assert reason_of(refused.value) == "FORBIDDEN"
+    season = (await admin.ladder("StartSeason", ladder="base-2p", title="Two")).season
+    assert season.number == 2
+    found = await admin.ladder("RecomputeStandings", ladder="base-2p")
+    assert (found.games, list(found.differences), found.repaired) == (0, [], False)
+    (entry,) = (await admin.ladder("ListAuditEntries")).entries
+    assert entry.actor == "admin"
+    listed = (await guest.ladder("ListSeasons", ladder="base-2p")).seasons
+    assert [each.title for each in listed] == ["Two", ""]

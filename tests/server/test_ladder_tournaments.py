@@ -1,0 +1,217 @@
+"""Tournaments on a real Redis: they play to their end, whoever dies, and whoever does not come."""
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from himeji.rules.errors import AlreadyExists, InvalidRequest, NotFound, UnknownAccount
+from himeji.v1.game_pb2 import EndReason
+from himeji.v1.ladder_service_pb2 import (
+    AuditKind,
+    CreateTournamentRequest,
+    TournamentState,
+    TournamentSystem,
+)
+from himeji_server.games.desk import Player
+from himeji_server.ladder import director
+from himeji_server.store.accounts import BotName
+
+from tests.server.backstage import ADMIN, backstage
+
+A, B, C, D = BOTS = ("ann/a", "bob/b", "cyd/c", "dan/d")
+ROBIN = TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN
+SWISS = TournamentSystem.TOURNAMENT_SYSTEM_SWISS
+PLAYING = TournamentState.TOURNAMENT_STATE_PLAYING
+OVER = TournamentState.TOURNAMENT_STATE_OVER
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(director, "MS_BETWEEN_LOOKS", 0)
+
+
+@pytest.fixture
+def redis_server(start_redis):
+    return start_redis()
+
+
+@pytest.fixture
+async def stage(redis_server):
+    async with backstage(redis_server.url) as opened:
+        for bot in BOTS:
+            await opened.accounts.bots.ensure(BotName(*bot.split("/")))
+        yield opened
+
+
+def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
+    return CreateTournamentRequest(
+        tournament=name,
+        system=system,
+        ruleset="base",
+        seats=seats,
+        rounds=rounds,
+        bots=bots,
+        **more,
+    )
+
+
+async def connect(stage, *bots):
+    for bot in bots:
+        await stage.desk.presence.arrive(bot, f"stream of {bot}")
+
+
+async def running(stage, name="cup"):
+    games = await stage.store.tournaments.games(name)
+    return [game.game_id for game in games.values() if game.game_id and not game.result]
+
+
+async def play(stage, *, rounds=40, name="cup", silent=()):
+    """Let the director work; everybody is ready, and of two the later in the alphabet resigns."""
+    for _ in range(rounds):
+        await stage.director.round(await stage.store.games.now())
+        tournament, rows = await stage.events.get(name)
+        if tournament.state != PLAYING:
+            break
+        for game_id in await running(stage, name):
+            table = await stage.desk.ledger.table(game_id)
+            if table.stored.state == "over":
+                continue
+            bots = sorted(seat.bot for seat in table.header.seats)
+            for bot in bots:
+                if bot not in silent:
+                    await stage.lobby.ready(Player(bot, 1), game_id, None, b"")
+            for bot in bots[:0:-1]:
+                if not silent:
+                    await stage.desk.host.resign(game_id, bot, None)
+    return tournament, rows
+
+
+async def test_a_round_robin_is_played_to_its_end(stage):
+    await connect(stage, *BOTS)
+    made = await stage.events.create(ADMIN, request())
+    assert (made.games_planned, made.games_played, made.state) == (6, 0, PLAYING)
+    tournament, table = await play(stage)
+    assert (tournament.state, tournament.games_played) == (OVER, 6)
+    assert [(row.bot, row.points, row.place) for row in table] == [
+        (A, 4.0, 1),
+        (B, 2.0, 2),
+        (C, 0.0, 3),
+    ]
+    assert tournament.HasField("end_time")
+    assert await stage.table() == {}, "a tournament has a table of its own"
+
+
+async def test_a_swiss_event_goes_round_by_round(stage):
+    await connect(stage, *BOTS)
+    await stage.events.create(ADMIN, request(system=SWISS, bots=BOTS, rounds=2))
+    tournament, table = await play(stage)
+    assert (tournament.current_round, tournament.games_played) == (2, 4)
+    assert (table[0].bot, table[0].points) == (A, 2.0)
+
+
+async def test_a_bot_plays_one_game_of_a_tournament_at_a_time(stage):
+    await connect(stage, *BOTS)
+    await stage.events.create(ADMIN, request(bots=BOTS))
+    await stage.director.round(await stage.store.games.now())
+    assert len(await running(stage)) == 2
+
+
+async def test_a_tournament_goes_on_in_another_process(stage, redis_server):
+    await connect(stage, *BOTS)
+    await stage.events.create(ADMIN, request(bots=BOTS, rounds=2))
+    await play(stage, rounds=3)
+    async with backstage(redis_server.url) as other:
+        tournament, table = await play(other)
+    assert (tournament.state, tournament.games_played) == (OVER, 24)
+    assert [row.points for row in table] == [12.0, 8.0, 4.0, 0.0]
+
+
+async def test_who_is_not_connected_loses_when_patience_is_over(stage):
+    await connect(stage, A, B)
+    await stage.events.create(ADMIN, request(patience=Duration()))
+    tournament, table = await play(stage)
+    assert tournament.state == OVER
+    assert [(row.bot, row.points) for row in table] == [(A, 4.0), (B, 2.0), (C, 0.0)]
+    reasons = {each.end_reason: each.count for each in table[2].end_reasons}
+    assert reasons == {EndReason.END_REASON_UNSEATED: 4}
+
+
+async def test_who_is_not_connected_is_waited_for_with_patience(stage):
+    await connect(stage, A, B)
+    await stage.events.create(ADMIN, request())
+    tournament, _ = await play(stage, rounds=10)
+    assert (tournament.state, tournament.games_played) == (PLAYING, 2)
+    await connect(stage, C)
+    tournament, _ = await play(stage)
+    assert tournament.state == OVER
+
+
+async def test_who_does_not_answer_is_seated_again_and_then_loses(stage, monkeypatch):
+    monkeypatch.setattr(director, "READY_MS", -1)
+    await connect(stage, A, B)
+    await stage.events.create(ADMIN, request(bots=(A, B), patience=Duration()))
+    tournament, table = await play(stage, silent=(B,))
+    assert tournament.state == OVER
+    assert [(row.bot, row.points) for row in table] == [(A, 2.0), (B, 0.0)]
+    games = await stage.store.tournaments.games("cup")
+    assert all(game.attempt >= 1 for game in games.values())
+
+
+async def test_a_cancelled_tournament_keeps_its_table_and_ends_its_games(stage):
+    await connect(stage, *BOTS)
+    await stage.events.create(ADMIN, request())
+    await stage.director.round(await stage.store.games.now())
+    (game_id,) = await running(stage)
+    cancelled = await stage.events.cancel(ADMIN, "cup", "")
+    assert cancelled.state == TournamentState.TOURNAMENT_STATE_CANCELLED
+    assert (await stage.desk.ledger.table(game_id)).stored.state == "over"
+    assert await stage.events.cancel(ADMIN, "cup", "") == cancelled
+    await stage.director.round(await stage.store.games.now() + 10_000)
+    assert (await stage.events.get("cup"))[0].games_played == 0
+    entries, _ = await stage.administration.audit_entries(AuditKind.AUDIT_KIND_ADMIN_ACT, 0, "")
+    assert [each.message for each in entries] == [
+        "cancelled the tournament cup",
+        "created the tournament cup",
+    ]
+
+
+async def test_the_same_request_makes_one_tournament_and_another_finds_the_name_in_use(stage):
+    first = await stage.events.create(ADMIN, request(request_id="one"))
+    assert await stage.events.create(ADMIN, request(request_id="one")) == first
+    with pytest.raises(AlreadyExists):
+        await stage.events.create(ADMIN, request(request_id="two"))
+
+
+async def test_tournaments_are_listed_the_newest_first_in_pages(stage):
+    for name in ("one", "two", "three"):
+        await stage.events.create(ADMIN, request(name))
+    await stage.events.cancel(ADMIN, "two", "")
+    everything = TournamentState.TOURNAMENT_STATE_UNSPECIFIED
+    first, token = await stage.events.listed(everything, 2, "")
+    rest, last = await stage.events.listed(everything, 2, token)
+    assert [each.name for each in [*first, *rest]] == ["three", "two", "one"]
+    assert not last
+    playing, _ = await stage.events.listed(PLAYING, 0, "")
+    assert [each.name for each in playing] == ["three", "one"]
+    with pytest.raises(NotFound, match="there is no tournament four"):
+        await stage.events.get("four")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"name": "Cup!"}, "small letters"),
+        ({"seats": 9}, "not 9"),
+        ({"rounds": 0}, "1 to 100 rounds"),
+        ({"bots": (A,)}, "takes 2 to 64 bots"),
+        ({"bots": (A, A)}, "named twice"),
+        ({"system": 0}, "round robin or Swiss"),
+        ({"patience": Duration(seconds=1), "bots": BOTS, "rounds": 101}, "1 to 100"),
+    ],
+)
+async def test_what_cannot_be_held_is_refused(stage, wrong, why):
+    with pytest.raises(InvalidRequest, match=why):
+        await stage.events.create(ADMIN, request(**wrong))
+
+
+async def test_a_bot_that_does_not_exist_cannot_play(stage):
+    with pytest.raises(UnknownAccount):
+        await stage.events.create(ADMIN, request(bots=(A, "eve/nobody")))

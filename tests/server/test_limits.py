@@ -1,0 +1,590 @@
+"""Every limit over real sockets: the refusal is typed, says what is allowed, is on the page."""
+
+import asyncio
+import contextlib
+import re
+import time
+from contextlib import asynccontextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from himeji.rules import errors
+from himeji.v1 import (
+    account_service_pb2 as accounts_pb2,
+    game_pb2,
+    game_service_pb2 as games_pb2,
+    play_service_pb2 as play_pb2,
+    rules_service_pb2,
+    rules_service_pb2_grpc,
+)
+from himeji.v1.account_service_pb2_grpc import AccountServiceStub
+from himeji.v1.errors_pb2 import ErrorReason
+from himeji.v1.game_service_pb2_grpc import GameServiceStub
+from himeji.v1.play_service_pb2_grpc import PlayServiceStub
+from himeji.wire.errors import RETRY_AFTER, from_rpc_error
+from himeji_server import limits as values, pages, serve
+from himeji_server.accounts import Accounts
+from himeji_server.counting import Bucket, Places, Rates
+from himeji_server.limits import AccountLimits, Limits
+from himeji_server.names import HOUSE
+from himeji_server.play.outbox import Outbox
+from himeji_server.settings import Settings
+from himeji_server.store import Store
+from himeji_server.tokens import Wish
+from himeji_server.verified import SECONDS, Verified
+
+PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
+ROWS = {
+    name: [cell.strip() for cell in rest.split("|")]
+    for name, rest in re.findall(r"^\| `(\w+)` \|(.+)\|$", PAGE, re.MULTILINE)
+}
+DEAF = [("grpc.use_local_subchannel_pool", 1)]
+SEATS = [game_pb2.SeatPlan()] * 2
+
+
+# The page
+
+
+def stated_limits():
+    """Every limit of the code by the name that its error gives, with its value."""
+    found = {each.name: each.default for kind in (Limits, AccountLimits) for each in fields(kind)}
+    return found | {
+        "message_bytes": values.MOST_MESSAGE_BYTES,
+        "metadata_bytes": values.MOST_METADATA_BYTES,
+        "position_bytes": values.MOST_POSITION_BYTES,
+        "actions": values.MOST_ACTIONS,
+        "page_size": pages.LARGEST_SIZE,
+    }
+
+
+def test_every_limit_has_a_row_and_every_row_a_limit():
+    assert ROWS.keys() == stated_limits().keys()
+
+
+@pytest.mark.parametrize("name", stated_limits())
+def test_the_page_has_the_figure_of_the_code(name):
+    assert float(ROWS[name][0].replace(",", "")) == stated_limits()[name]
+
+
+def test_every_constant_of_the_module_is_told():
+    constants = {name for name in vars(values) if name.startswith("MOST_")}
+    hard = {"MOST_BYTES_READ": "4 MB", "MOST_METADATA_READ": "32 kB"}
+    named = {f"MOST_{each.upper()}" for each in ("message_bytes", "metadata_bytes")}
+    assert constants == named | {"MOST_POSITION_BYTES", "MOST_ACTIONS"} | hard.keys()
+    assert all(text in PAGE for text in hard.values())
+
+
+def test_every_error_of_the_page_is_one_of_the_contract():
+    named = {name for row in ROWS.values() for name in re.findall(r"`([A-Z_]+)`", row[2])}
+    assert named == {"MESSAGE_TOO_LARGE", "LIMIT_EXCEEDED", "RATE_LIMITED", "SLOW_READER"}
+    assert all(f"ERROR_REASON_{name}" in set(ErrorReason.keys()) for name in named)
+
+
+# Counting
+
+
+def test_a_bucket_allows_a_burst_and_then_its_rate():
+    now = [0.0]
+    bucket = Bucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
+    for _ in range(3):
+        bucket.take()
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.take()
+    assert refused.value.details == {"limit": "calls", "allowed": "4", RETRY_AFTER: "251"}
+    now[0] += 0.251
+    bucket.take()
+    with pytest.raises(errors.RateLimited):
+        bucket.take()
+
+
+def test_rates_are_counted_apart_and_the_house_not_at_all():
+    rates = Rates("calls", per_second=1, at_once=1)
+    rates.take("ada")
+    rates.take("grace")
+    for _ in range(5):
+        rates.take(HOUSE)
+    with pytest.raises(errors.RateLimited):
+        rates.take("ada")
+
+
+def test_a_place_is_free_again_when_it_is_left():
+    places = Places("streams", per_owner=1, in_all=2)
+    with places.held("ada"):
+        with pytest.raises(errors.LimitExceeded) as refused, places.held("ada"):
+            pass
+        assert refused.value.details == {"limit": "streams_per_owner", "allowed": "1"}
+        with places.held("grace"), pytest.raises(errors.LimitExceeded) as full, places.held("eve"):
+            pass
+        assert full.value.details == {"limit": "streams", "allowed": "2"}
+    with places.held("ada"):
+        pass
+
+
+# A real arena
+
+
+class Client:
+    """Stubs that show the local owner's token."""
+
+    def __init__(self, address, token):
+        self.address = address
+        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.channel = grpc.aio.insecure_channel(address, options=DEAF)
+        self.accounts = AccountServiceStub(self.channel)
+        self.games = GameServiceStub(self.channel)
+        self.player = PlayServiceStub(self.channel)
+
+    async def who_am_i(self):
+        request = accounts_pb2.WhoAmIRequest()
+        return await self.accounts.WhoAmI(request, metadata=self.metadata, timeout=30)
+
+    async def create(self):
+        request = games_pb2.CreateGameRequest(ruleset="base", seats=SEATS)
+        return (
+            await self.games.CreateGame(request, metadata=self.metadata, timeout=30)
+        ).game.game_id
+
+    async def join(self, game_id, bot="local/one"):
+        request = games_pb2.JoinGameRequest(game_id=game_id, bot=bot)
+        await self.games.JoinGame(request, metadata=self.metadata, timeout=30)
+
+    async def resign(self, game_id):
+        request = games_pb2.ResignRequest(game_id=game_id)
+        await self.games.Resign(request, metadata=self.metadata, timeout=30)
+
+    async def stream(self, bot="local/one"):
+        """A stream after its Welcome, or after the last message that refuses it.
+
+        One that is refused before its Hello was written gets an error of grpc's own making: again.
+        """
+        hello = play_pb2.Hello(protocol_version=1, bot=bot)
+        for _ in range(20):
+            call = self.player.Play(metadata=self.metadata)
+            with contextlib.suppress(grpc.RpcError):
+                await call.write(play_pb2.PlayRequest(request_id="h", hello=hello))
+                return call, await asyncio.wait_for(call.read(), 30)
+        raise AssertionError("no stream could say Hello")
+
+
+@asynccontextmanager
+async def arena(folder, **changed):
+    settings = Settings(port=0, data=folder, limits=replace(Limits(), **changed))
+    async with serve.arena(settings) as opened:
+        token = (folder / "token").read_text().strip()
+        client = Client(f"127.0.0.1:{opened.port}", token)
+        try:
+            yield client
+        finally:
+            await client.channel.close()
+
+
+async def refused(awaitable):
+    """The error of the tree with which a call ends."""
+    with pytest.raises(grpc.RpcError) as raised:
+        await asyncio.wait_for(awaitable, 30)
+    assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    return from_rpc_error(raised.value)
+
+
+def told(error):
+    return type(error), error.details.get("limit"), error.details.get("allowed")
+
+
+async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(short_folder):
+    async with arena(short_folder / "d", streams_per_owner=1) as client:
+        first, welcome = await client.stream("local/one")
+        assert welcome.HasField("welcome")
+        second, last = await client.stream("local/two")
+        assert last.notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
+        assert last.notice.closing
+        error = await refused(second.read())
+        assert told(error) == (errors.LimitExceeded, "streams_per_owner", "1")
+        await first.done_writing()
+        assert (await first.read()).notice.kind == play_pb2.NOTICE_KIND_GOODBYE
+        assert await first.read() is grpc.aio.EOF
+        _, welcome = await client.stream("local/two")
+        assert welcome.HasField("welcome")
+
+
+async def test_streams_are_limited_in_a_process(short_folder):
+    async with arena(short_folder / "d", streams=1) as client:
+        await client.stream("local/one")
+        second, _ = await client.stream("local/two")
+        assert told(await refused(second.read())) == (errors.LimitExceeded, "streams", "1")
+
+
+async def test_watchers_are_limited_and_told_so_in_a_last_message(short_folder):
+    async with arena(short_folder / "d", watchers_per_owner=1) as client:
+        request = games_pb2.WatchGameRequest(game_id=await client.create())
+        first = client.games.WatchGame(request, metadata=client.metadata)
+        assert (await first.read()).HasField("update")
+        second = client.games.WatchGame(request, metadata=client.metadata)
+        assert (await second.read()).notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
+        error = await refused(second.read())
+        assert told(error) == (errors.LimitExceeded, "watchers_per_owner", "1")
+
+
+async def eventually(attempt):
+    """Try again while it is refused: games, for one, are counted afresh only once a second."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return await attempt()
+        except grpc.RpcError:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.2)
+
+
+async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(short_folder):
+    async with arena(short_folder / "d", waiting_games_per_owner=2) as client:
+        games = [await client.create() for _ in range(2)]
+        error = await refused(client.create())
+        assert told(error) == (errors.LimitExceeded, "waiting_games_per_owner", "2")
+        await client.resign(games[0])
+        await eventually(client.create)
+
+
+async def test_a_game_that_waits_too_long_is_cancelled_and_whoever_watches_is_told(short_folder):
+    async with arena(short_folder / "d", waiting_seconds=0.3) as client:
+        request = games_pb2.WatchGameRequest(game_id=await client.create())
+        watching = client.games.WatchGame(request, metadata=client.metadata, timeout=60)
+        [over] = [each.game_over async for each in watching if each.HasField("game_over")]
+        assert over.result.end_reason == game_pb2.EndReason.END_REASON_CANCELLED
+
+
+async def test_games_that_are_played_are_limited_until_one_is_over(short_folder):
+    async with arena(short_folder / "d", games_per_owner=1) as client:
+        first, second = await client.create(), await client.create()
+        await client.join(first)
+        await client.join(first, "local/two")
+        error = await refused(client.join(second))
+        assert told(error) == (errors.LimitExceeded, "games_per_owner", "1")
+        await client.resign(first)
+        await eventually(lambda: client.join(second))
+
+
+async def test_a_seat_that_was_not_had_does_not_count(short_folder):
+    async with arena(short_folder / "d", games_per_owner=1) as client:
+        full = await client.create()
+        await client.join(full)
+        await client.join(full, "local/two")
+        await client.resign(full)
+        with pytest.raises(grpc.RpcError) as over:
+            await client.join(full, "local/three")
+        assert isinstance(from_rpc_error(over.value), errors.GameEnded)
+        await client.join(await client.create())
+
+
+async def at_once(call):
+    """What becomes of far more calls than are allowed: how many are answered, and the refusals.
+
+    They are made at the same time, so that a slow machine does not spread them over seconds.
+    """
+    found = await asyncio.gather(*(call() for _ in range(40)), return_exceptions=True)
+    refusals = [from_rpc_error(each) for each in found if isinstance(each, grpc.RpcError)]
+    assert refusals, "all of them were answered"
+    return len(found) - len(refusals), refusals
+
+
+async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(short_folder):
+    async with arena(short_folder / "d", calls_per_second=2, calls_at_once=3) as client:
+        answered, refusals = await at_once(client.who_am_i)
+        assert answered >= 3
+        for error in refusals:
+            assert told(error) == (errors.RateLimited, "calls_per_second", "2")
+        waits = [int(error.details[RETRY_AFTER]) for error in refusals]
+        assert 0 < min(waits) <= max(waits) <= 501
+        await asyncio.sleep(max(waits) / 1000)
+        await client.who_am_i()
+
+
+async def test_strangers_are_limited_by_address_and_health_checks_are_not(short_folder):
+    async with arena(short_folder / "d", calls_per_second=1, calls_at_once=2) as client:
+        stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
+        request = rules_service_pb2.ListRulesetsRequest()
+        answered, refusals = await at_once(lambda: stub.ListRulesets(request, timeout=30))
+        assert answered >= 2
+        assert all(isinstance(error, errors.RateLimited) for error in refusals)
+        health = health_pb2_grpc.HealthStub(client.channel)
+        for _ in range(5):
+            await health.Check(health_pb2.HealthCheckRequest(), timeout=30)
+        await client.who_am_i()
+
+
+async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(short_folder):
+    async with arena(short_folder / "d", requests_per_second=1, requests_at_once=1) as client:
+        call, _ = await client.stream()
+        for number in range(20):  # so many that a second is too short for them all
+            act = play_pb2.Act(game_id="none", decision_id=1, actions=[1])
+            await call.write(play_pb2.PlayRequest(request_id=str(number), act=act))
+        answers = {}
+        for _ in range(20):
+            message = await asyncio.wait_for(call.read(), 60)
+            answers[message.request_id] = message.rejected
+        assert answers["0"].reason == ErrorReason.ERROR_REASON_UNKNOWN_GAME
+        limited = [
+            answer
+            for answer in answers.values()
+            if answer.reason == ErrorReason.ERROR_REASON_RATE_LIMITED
+        ]
+        assert limited
+        assert all(answer.retry_delay.ToMilliseconds() > 0 for answer in limited)
+        await call.done_writing()
+        assert (await call.read()).notice.kind == play_pb2.NOTICE_KIND_GOODBYE
+
+
+async def test_actions_of_an_answer_are_limited_on_both_ways(short_folder):
+    async with arena(short_folder / "d") as client:
+        game_id = await client.create()
+        await client.join(game_id)
+        await client.join(game_id, "local/two")
+        many = [1] * (values.MOST_ACTIONS + 1)
+        request = games_pb2.SubmitActionsRequest(game_id=game_id, decision_id=1, actions=many)
+        error = await refused(client.games.SubmitActions(request, metadata=client.metadata))
+        assert told(error) == (errors.LimitExceeded, "actions", "1000")
+        call, _ = await client.stream()
+        act = play_pb2.Act(game_id=game_id, decision_id=1, actions=many)
+        await call.write(play_pb2.PlayRequest(request_id="a", act=act))
+        while (message := await call.read()).request_id != "a":
+            pass
+        assert message.rejected.reason == ErrorReason.ERROR_REASON_LIMIT_EXCEEDED
+        assert "1000" in message.rejected.message
+
+
+async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(short_folder):
+    async with arena(short_folder / "d") as client:
+        request = accounts_pb2.WhoAmIRequest()
+
+        async def with_bytes(count):
+            more = (*client.metadata, ("x-more", "m" * count))
+            return await client.accounts.WhoAmI(request, metadata=more, timeout=30)
+
+        await with_bytes(values.MOST_METADATA_BYTES // 2)
+        error = await refused(with_bytes(values.MOST_METADATA_BYTES))
+        assert told(error) == (errors.MessageTooLarge, "metadata_bytes", "8192")
+        error = await refused(with_bytes(2 * values.MOST_METADATA_READ))
+        assert isinstance(error, errors.LimitExceeded)
+
+
+async def test_a_wait_is_cut_to_the_longest(short_folder):
+    async with arena(short_folder / "d", wait_seconds=0.2) as client:
+        game_id = await client.create()
+        await client.join(game_id)
+        request = games_pb2.GetDecisionRequest(game_id=game_id)
+        request.wait.FromSeconds(3_600)
+        answer = await client.games.GetDecision(request, metadata=client.metadata, timeout=30)
+        assert not answer.HasField("decision")
+
+
+async def test_connections_are_limited(short_folder):
+    async with arena(short_folder / "d", connections=2) as client:
+        await client.who_am_i()
+        async with (
+            grpc.aio.insecure_channel(client.address, options=DEAF) as second,
+            grpc.aio.insecure_channel(client.address, options=DEAF) as third,
+        ):
+            check = health_pb2.HealthCheckRequest()
+            await health_pb2_grpc.HealthStub(second).Check(check, timeout=30)
+            with pytest.raises(grpc.RpcError) as closed:
+                await health_pb2_grpc.HealthStub(third).Check(check, timeout=5)
+        assert closed.value.code() in {
+            grpc.StatusCode.UNAVAILABLE,
+            grpc.StatusCode.DEADLINE_EXCEEDED,
+        }
+
+
+# Clients that do not read
+
+
+async def deafen(client):
+    """Ask for far more than a connection holds, and read none of it.
+
+    A client that is cut off while it still writes gets an error of grpc's own making, or waits
+    for ever since nobody takes what it writes: once more.
+    """
+    act = play_pb2.Act(game_id="g" * 100_000, decision_id=1, actions=[1])
+    for _ in range(5):
+        call, first = await client.stream()
+        try:
+            async with asyncio.timeout(20):
+                for number in range(200 if first.HasField("welcome") else 0):
+                    await call.write(play_pb2.PlayRequest(request_id=str(number), act=act))
+        except (grpc.RpcError, TimeoutError):
+            continue
+        if first.HasField("welcome"):
+            return call
+        await asyncio.sleep(0.1)  # the place of the one before is not free yet
+    raise AssertionError("no client could write all it wanted")
+
+
+async def welcomed(client, bot):
+    """A stream that was not refused."""
+    call, first = await client.stream(bot)
+    if not first.HasField("welcome"):
+        await call.read()  # raises the status
+    return call
+
+
+async def the_rest(call):
+    """What a client reads when it reads at last, and the error that ends it."""
+    messages = []
+    try:
+        while (message := await asyncio.wait_for(call.read(), 30)) is not grpc.aio.EOF:
+            messages.append(message)
+    except grpc.RpcError as error:
+        return messages, from_rpc_error(error)
+    raise AssertionError("the stream ended as if all was well")
+
+
+async def test_a_client_that_reads_too_late_is_told_in_a_last_message(short_folder):
+    async with arena(short_folder / "d", messages_waiting=4, slow_seconds=60) as client:
+        call = await deafen(client)
+        messages, error = await the_rest(call)
+        assert len(messages) < 200
+        assert messages[-1].notice.kind == play_pb2.NOTICE_KIND_SLOW_READER
+        assert messages[-1].notice.closing
+        assert told(error) == (errors.SlowReader, "messages_waiting", "4")
+
+
+async def test_a_client_that_never_reads_is_cut_off_and_makes_room(short_folder):
+    changed = {"messages_waiting": 4, "slow_seconds": 8, "streams_per_owner": 1}
+    async with arena(short_folder / "d", **changed) as client:
+        deaf = await deafen(client)
+        call = await eventually(lambda: welcomed(client, "local/two"))
+        _, error = await the_rest(deaf)
+        assert told(error) == (errors.SlowReader, "messages_waiting", "4")
+        await call.done_writing()
+
+
+def decision(number, first, count, game="g"):
+    events = [game_pb2.Event(kind=1)] * count
+    message = play_pb2.PlayResponse()
+    message.decision.CopyFrom(
+        game_pb2.Decision(game_id=game, decision_id=number, first_event=first, events=events)
+    )
+    return message
+
+
+async def test_of_unread_decisions_the_newest_is_kept_with_all_that_happened():
+    outbox = Outbox(2)
+    for number in range(10):
+        assert outbox.put(decision(number, 3 * number, 3))
+    assert outbox.put(decision(1, 0, 0, "other"))
+    assert not outbox.put(play_pb2.PlayResponse(notice=play_pb2.Notice(message="too much")))
+    outbox.close(play_pb2.PlayResponse(notice=play_pb2.Notice(closing=True)))
+    first, other, last = await outbox.waiting()
+    assert await outbox.waiting() == []
+    assert (first.decision.decision_id, first.decision.first_event) == (9, 0)
+    assert len(first.decision.events) == 30
+    assert other.decision.game_id == "other"
+    assert last.notice.closing
+
+
+# Keepalive
+
+
+async def ping_for(address, seconds):
+    """Hold a stream open with a ping every 0.2 s; the status with which it was cut off, if so."""
+    options = [
+        *DEAF,
+        ("grpc.keepalive_time_ms", 200),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+    async with grpc.aio.insecure_channel(address, options=options) as channel:
+        watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        await watch.read()
+        try:
+            await asyncio.wait_for(watch.read(), seconds)
+        except TimeoutError:
+            return None
+        except grpc.RpcError as error:
+            return error.code()
+        raise AssertionError("the arena's health changed")
+
+
+async def test_a_client_that_pings_as_allowed_is_not_cut_off(short_folder):
+    async with arena(short_folder / "d", seconds_between_pings=0.1) as client:
+        assert await ping_for(client.address, 3) is None
+
+
+async def test_a_client_that_pings_faster_than_allowed_is_cut_off(short_folder):
+    async with arena(short_folder / "d") as client:
+        assert await ping_for(client.address, 30) is grpc.StatusCode.UNAVAILABLE
+
+
+def test_the_interval_that_the_page_recommends_is_allowed():
+    (recommended,) = re.findall(r'"grpc.keepalive_time_ms", ([\d_]+)', PAGE)
+    assert int(recommended) / 1000 >= 2 * Limits.seconds_between_pings
+
+
+# Tokens that were good a moment ago
+
+
+@pytest.fixture
+async def store(start_redis):
+    opened = await Store.connect(start_redis().url)
+    yield opened
+    await opened.close()
+
+
+async def test_a_token_is_looked_up_once_in_its_short_life(store):
+    accounts, now = Accounts(store), [0.0]
+    await accounts.prepare()
+    issued = await accounts.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
+    looked = []
+    accounts.tokens.verify = counted(accounts.tokens.verify, looked)
+    verified = Verified(accounts.tokens, clock=lambda: now[0])
+    for _ in range(5):
+        assert (await verified.verify(issued.secret)).owner == HOUSE
+    assert len(looked) == 1
+    now[0] += SECONDS
+    await verified.verify(issued.secret)
+    assert len(looked) == 2
+
+
+def counted(function, calls):
+    async def call(*arguments):
+        calls.append(arguments)
+        return await function(*arguments)
+
+    return call
+
+
+async def test_a_token_revoked_here_stops_at_once_and_elsewhere_after_its_short_life(store):
+    here, elsewhere, now = Accounts(store), Accounts(store), [0.0]
+    await here.prepare()
+    issued = await here.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
+    near, far = Verified(here.tokens), Verified(elsewhere.tokens, clock=lambda: now[0])
+    for verified in (near, far):
+        await verified.verify(issued.secret)
+    await here.tokens.store.revoke(issued.token.token_id)
+    with pytest.raises(errors.InvalidToken):
+        await near.verify(issued.secret)
+    now[0] += SECONDS
+    with pytest.raises(errors.InvalidToken):
+        await far.verify(issued.secret)
+    assert SECONDS <= 1
+
+
+async def test_an_answer_that_crosses_a_revocation_is_not_kept(store):
+    accounts = Accounts(store)
+    await accounts.prepare()
+    issued = await accounts.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
+    verify = accounts.tokens.verify
+
+    async def slow(secret):
+        caller = await verify(secret)
+        await accounts.tokens.store.revoke(issued.token.token_id)
+        return caller
+
+    accounts.tokens.verify = slow
+    verified = Verified(accounts.tokens)
+    await verified.verify(issued.secret)
+    accounts.tokens.verify = verify
+    with pytest.raises(errors.InvalidToken):
+        await verified.verify(issued.secret)

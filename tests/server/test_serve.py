@@ -1,0 +1,252 @@
+"""`himeji serve` from outside: it opens, answers, stops and comes back."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import grpc
+import pytest
+import redis
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from himeji_server import contract
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+HIMEJI = str(Path(sys.executable).parent / "himeji")
+
+
+def health(address: str, service: str = "") -> int:
+    with grpc.insecure_channel(address) as channel:
+        request = health_pb2.HealthCheckRequest(service=service)
+        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=30).status
+
+
+def reflected_services(address: str) -> set[str]:
+    with grpc.insecure_channel(address) as channel:
+        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
+        question = reflection_pb2.ServerReflectionRequest(list_services="")
+        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=30)))
+        return {each.name for each in answer.list_services_response.service}
+
+
+def test_an_arena_announces_itself_in_one_block(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path / "data")).opened()
+    assert arena.facts["data"] == str(tmp_path / "data")
+    assert arena.address.startswith("127.0.0.1:")
+    assert arena.stop() == 0
+    assert arena.output.count("\n") == 8
+    assert "Traceback" not in arena.errors
+
+
+def test_what_the_block_tells_to_type_next_works(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    command = arena.facts["next"].partition("(")[0].split()
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert told.stdout == f"{arena.address} SERVING\n"
+
+
+def test_every_service_is_healthy_for_a_separate_process(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    names = ["", *contract.services()]
+    assert len(names) > 1
+    assert [health(arena.address, name) for name in names] == [SERVING] * len(names)
+
+
+def test_health_can_be_told_to_programs(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    port = arena.address.rpartition(":")[2]
+    told = subprocess.run(
+        [HIMEJI, "health", "--port", port, "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(told.stdout) == {"address": arena.address, "state": "SERVING"}
+
+
+def test_a_health_check_of_nothing_is_one_sentence(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    assert arena.stop() == 0
+    port = arena.address.rpartition(":")[2]
+    told = subprocess.run(
+        [HIMEJI, "health", "--port", port], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 1
+    assert told.stderr.startswith("Error: ")
+    assert told.stderr.count("\n") == 1
+
+
+def test_reflection_is_there_in_development_mode_alone(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path / "a")).opened()
+    assert set(contract.services()) <= reflected_services(arena.address)
+    ranked = start_arena("--port", "0", "--data", str(tmp_path / "b"), "--ranked").opened()
+    with pytest.raises(grpc.RpcError) as refused:
+        reflected_services(ranked.address)
+    assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_arena_and_its_redis_in_good_order(
+    start_arena, is_alive, tmp_path, number
+):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    pid = arena.redis_pid()
+    socket = Path(arena.redis_url.removeprefix("unix://"))
+    assert socket.exists()
+    assert arena.stop(number) == 0
+    assert not is_alive(pid)
+    assert not socket.parent.exists()
+    assert "Traceback" not in arena.errors
+
+
+def test_a_signal_during_the_start_stops_in_good_order_too(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path))
+    lock = tmp_path / "arena.lock"
+    while not lock.exists():
+        assert arena.process.poll() is None
+    assert arena.stop(signal.SIGTERM) == 0
+    assert "Traceback" not in arena.errors
+
+
+def test_a_second_signal_does_not_cut_the_end_short(start_arena, is_alive, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    pid = arena.redis_pid()
+    arena.process.send_signal(signal.SIGINT)
+    assert arena.stop(signal.SIGINT) == 0
+    assert not is_alive(pid)
+
+
+def test_an_open_stream_does_not_keep_the_arena_from_stopping(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with grpc.insecure_channel(arena.address) as channel:
+        watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        assert next(watch).status == SERVING
+        arena.process.send_signal(signal.SIGTERM)
+        assert next(watch).status == NOT_SERVING
+        assert arena.ended() == 0
+
+
+def test_a_second_start_finds_the_data_of_the_first(start_arena, tmp_path):
+    first = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with first.redis() as client:
+        client.set("kept", "yes")
+    assert first.stop() == 0
+    second = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with second.redis() as client:
+        assert client.get("kept") == "yes"
+
+
+def test_two_arenas_side_by_side_do_not_disturb_each_other(start_arena, tmp_path):
+    one = start_arena("--port", "0", "--data", str(tmp_path / "one")).opened()
+    two = start_arena("--port", "0", "--data", str(tmp_path / "two")).opened()
+    assert one.address != two.address
+    with one.redis() as client:
+        client.set("whose", "one")
+    with two.redis() as client:
+        assert client.get("whose") is None
+    assert one.stop() == 0
+    assert health(two.address) == SERVING
+
+
+def test_a_killed_arena_leaves_no_redis_and_loses_no_acknowledged_key(
+    start_arena, is_alive, wait_until, tmp_path
+):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    pid = arena.redis_pid()
+    acknowledged = 0
+    with arena.redis() as client:
+        for number in range(200):
+            client.set(f"key-{number}", number)
+            acknowledged += 1
+        arena.process.kill()
+        try:
+            while acknowledged < 1_000_000:
+                client.set(f"key-{acknowledged}", acknowledged)
+                acknowledged += 1
+        except redis.ConnectionError:
+            pass
+    wait_until(lambda: not is_alive(pid), "the orphan is gone")
+
+    again = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with again.redis() as client:
+        lost = [n for n in range(acknowledged) if client.get(f"key-{n}") != str(n)]
+    assert lost == []
+    assert not Path(arena.redis_url.removeprefix("unix://")).parent.exists()
+
+
+def test_an_arena_started_at_once_after_a_kill_waits_for_the_old_redis(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with arena.redis() as client:
+        client.set("kept", "yes")
+    arena.process.kill()
+    again = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with again.redis() as client:
+        assert client.get("kept") == "yes"
+
+
+def test_an_embedded_redis_that_dies_is_started_again(start_arena, tmp_path):
+    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+    with arena.redis() as client:
+        client.set("kept", "yes")
+    pid = arena.redis_pid()
+    with grpc.insecure_channel(arena.address) as channel:
+        watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        assert next(watch).status == SERVING
+        os.kill(pid, signal.SIGSTOP)
+        assert next(watch).status == NOT_SERVING
+        os.kill(pid, signal.SIGKILL)
+        assert next(watch).status == SERVING
+    assert arena.redis_pid() != pid
+    with arena.redis() as client:
+        assert client.get("kept") == "yes"
+    assert arena.stop() == 0
+
+
+def test_health_follows_a_redis_that_goes_away_and_comes_back(start_arena, start_redis, binary):
+    mine = start_redis(binary=binary)
+    arena = start_arena("--port", "0", "--redis", mine.url).opened()
+    with grpc.insecure_channel(arena.address) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        overall = stub.Watch(health_pb2.HealthCheckRequest())
+        name = next(iter(contract.services()))
+        of_a_service = stub.Watch(health_pb2.HealthCheckRequest(service=name))
+        assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
+        mine.kill()
+        assert (next(overall).status, next(of_a_service).status) == (NOT_SERVING, NOT_SERVING)
+        mine.start()
+        assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
+    assert arena.stop() == 0
+
+
+def test_every_option_can_come_from_the_environment(start_arena, tmp_path):
+    env = {
+        "HIMEJI_PORT": "0",
+        "HIMEJI_DATA": str(tmp_path / "there"),
+        "HIMEJI_LOG_FORMAT": "json",
+        "HIMEJI_RANKED": "1",
+    }
+    arena = start_arena(env=env).opened()
+    assert arena.facts["data"] == str(tmp_path / "there")
+    assert "ranked" in arena.output
+    assert health(arena.address) == SERVING
+    assert arena.stop() == 0
+    assert '"event": "call"' in arena.errors
+
+
+def test_help_names_every_option_and_its_variable():
+    text = subprocess.run(
+        [HIMEJI, "serve", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    accounts = ("registration", "admin-token-file", "bots-per-owner", "tokens-per-owner")
+    for option in ("port", "data", "redis", "ranked", "dev", "log-format", *accounts):
+        assert f"--{option}" in text
+        assert f"HIMEJI_{option.replace('-', '_').upper()}" in text
+
+
+def test_an_arena_runs_without_uvloop(start_arena, tmp_path):
+    (tmp_path / "uvloop.py").write_text("raise ModuleNotFoundError('none', name='uvloop')\n")
+    env = {"PYTHONPATH": str(tmp_path)}
+    arena = start_arena("--port", "0", "--data", str(tmp_path / "data"), env=env).opened()
+    assert health(arena.address) == SERVING
+    assert arena.stop() == 0

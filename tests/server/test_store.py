@@ -1,0 +1,82 @@
+"""The store: one connection to a real Redis, with errors of our own and no silent retries."""
+
+import asyncio
+
+import pytest
+from himeji.rules.errors import StoreUnavailable
+from himeji_server import readiness
+from himeji_server.store import Store, StoreRefusedError, without_password
+
+
+async def test_a_store_that_loses_its_redis_says_so_and_recovers_by_itself(start_redis, binary):
+    mine = start_redis(binary=binary)
+    store = await Store.connect(mine.url)
+    await store.ping()
+    mine.kill()
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await store.ping()
+    mine.start()
+    await store.ping()
+    await store.close()
+
+
+async def test_a_command_is_sent_once_however_it_fails():
+    sent = []
+
+    async def hang_up(reader, writer):
+        sent.append(await reader.read(1000))
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(StoreUnavailable):
+            await Store.connect(f"redis://127.0.0.1:{port}")
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("ticks", range(40))
+async def test_whoever_is_cancelled_while_they_ask_the_store_ends(start_redis, monkeypatch, ticks):
+    # redis-py swallows a cancellation that comes at a bad moment, and what loops would go on.
+    monkeypatch.setattr(readiness, "_SECONDS_BETWEEN_PINGS", 0)
+    store = Store(start_redis().url)
+    following = asyncio.create_task(readiness.Readiness([]).follow(store))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    following.cancel()
+    done, _ = await asyncio.wait([following], timeout=30)
+    assert done == {following}
+    await store.close()
+
+
+async def test_what_the_store_says_names_no_address_and_no_password():
+    with pytest.raises(StoreUnavailable) as raised:
+        await Store.connect("redis://me:hidden@127.0.0.1:1/0")
+    assert "hidden" not in str(raised.value)
+    assert "127.0.0.1" not in str(raised.value)
+
+
+async def test_a_version_is_read_from_the_server(start_redis, binary):
+    store = await Store.connect(start_redis(binary=binary).url)
+    await store.check_version()
+    assert (await store.version()).split(".")[0].isdecimal()
+    await store.close()
+
+
+async def test_durability_is_read_from_the_server(start_redis, binary):
+    store = await Store.connect(start_redis(binary=binary).url)
+    with pytest.raises(StoreRefusedError, match="appendonly is no and has to be yes"):
+        await store.check_durability()
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://me:hidden@host:7000/2?x=hidden", "redis://host:7000/2"),
+        ("unix://:hidden@/tmp/r.sock", "unix:///tmp/r.sock"),
+        ("rediss://host", "rediss://host"),
+        ("redis://me:hidden@host:port", "the URL"),
+    ],
+)
+def test_a_url_is_shown_without_its_secrets(url, shown):
+    assert without_password(url) == shown
