@@ -43,7 +43,7 @@ class Arena:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *command, stdout=subprocess.PIPE, stderr=log, env=clean | {"HIMEJI_HOUSE": ""}
+                *command, stdout=subprocess.PIPE, stderr=log, env=clean | {"HIMEJI_HOUSE": "none"}
             )
         async with asyncio.timeout(PATIENCE):
             address = ""

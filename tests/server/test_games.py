@@ -732,6 +732,32 @@ async def alter_snapshot(house, game_id):
     await raw(house, "HSET", keys.game(game_id), "snapshot", b"another")
 
 
+async def test_a_commit_that_nobody_waited_for_is_told_by_whoever_reads_the_game_next(
+    one, monkeypatch
+):
+    game_id = await begun(one)
+    asked = (await one.ledger.table(game_id)).stored
+    before = one.rung[game_id]
+    commit, sent, under_way = one.games.commit, [], asyncio.Event()
+
+    async def committing(change):
+        sent.append(asyncio.create_task(commit(change)))
+        under_way.set()
+        return await asyncio.shield(sent[0])
+
+    monkeypatch.setattr(one.games, "commit", committing)
+    playing = asyncio.create_task(act(one, game_id, lowest))
+    await under_way.wait()
+    playing.cancel()  # as when a stream breaks in the middle of its answer
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert (await sent[0]).ok
+    assert one.rung[game_id] == before
+    after = (await one.ledger.table(game_id)).stored
+    assert after.version == asked.version + 1
+    assert one.rung[game_id] > before
+
+
 DAMAGES = [delete_entry, cut_the_log, alter_entry, garble_entry, lower_version, alter_snapshot]
 
 

@@ -83,7 +83,7 @@ class Ledger:
     """
 
     def __init__(self, games: Games, presence: Presence, changed: Callable[[Table], None]) -> None:
-        """`changed` is called with the game as it then is after each commit of this ledger."""
+        """`changed` is called with the game whenever this ledger commits to it or reads it anew."""
         self.games = games
         self.tables: OrderedDict[str, Table] = OrderedDict()
         self.turns = Turns()
@@ -152,14 +152,16 @@ class Ledger:
             _log.error("broken log", game=game_id, why=str(broken))
             table = await self._void(stored)
         self._seen.pop(game_id, None)
-        return self._keep(table)
+        self._keep(table)
+        # Who follows the game may know less: a commit that nobody waited for was told to nobody.
+        self._changed(table)
+        return table
 
-    def _keep(self, table: Table) -> Table:
+    def _keep(self, table: Table) -> None:
         self.tables[table.game_id] = table
         self.tables.move_to_end(table.game_id)
         while len(self.tables) > MOST_TABLES:
             self.tables.popitem(last=False)
-        return table
 
     # --- what everybody does to games ---------------------------------------------------------
 
