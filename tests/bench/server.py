@@ -44,9 +44,7 @@ class Arena:
 
     def __init__(self, folder):
         command = [str(Path(sys.executable).parent / "himeji"), "serve", "--port", "0"]
-        command += ["--data", str(folder), "--log-format", "json", "--house", "none"] + (
-            ["--metrics-port", "19777"] if __import__("os").environ.get("MP") else []
-        )
+        command += ["--data", str(folder), "--log-format", "json", "--house", "none"]
         command += [f"--{limit}-per-owner={10 * IDLE}" for limit in ("bots", "games", "streams")]
         self._log = (folder.parent / "arena.log").open("w")
         self.process = subprocess.Popen(
@@ -84,12 +82,12 @@ class Arena:
 
 
 class Bot:
-    """A bot that answers at once, or as soon as it may go."""
+    """A bot that answers at once, or as soon as it may."""
 
-    def __init__(self, arena, name, go=None):
+    def __init__(self, arena, name, *, holds=False):
         self.arena, self.name = arena, name
         self.call = None
-        self.go, self.held = go, []
+        self.holds, self.held = holds, []
         self.ready = asyncio.Event()
         self.decisions = self.over = self.received = self.sent = 0
         self.waits = []
@@ -125,15 +123,18 @@ class Bot:
             run.result()
 
     async def answer_held(self):
-        """Answer what was asked before all games had begun."""
-        held, self.held = self.held, []
-        for decision in held:
-            await self._answer(decision)
+        """Answer what was asked so far, and from then on at once; one writes at a time."""
+        while self.held:
+            await self._send(self.held.pop(0))
+        self.holds = False
 
     async def _answer(self, decision):
-        if self.go is not None and not self.go.is_set():
+        if self.holds:
             self.held.append(decision)
-            return
+        else:
+            await self._send(decision)
+
+    async def _send(self, decision):
         self.decisions += 1
         action = next(each for each in decision.legal_actions if each > 4)
         act = play.Act(game_id=decision.game_id, decision_id=decision.decision_id, actions=[action])
@@ -150,8 +151,7 @@ async def games(arena):
             await stack.enter_async_context(grpc.aio.insecure_channel(arena.address))
             for _ in range(BOTS)
         ]
-        go = asyncio.Event()
-        bots = [Bot(arena, f"local/bench-{n}", go) for n in range(BOTS)]
+        bots = [Bot(arena, f"local/bench-{n}", holds=True) for n in range(BOTS)]
         runs = [
             asyncio.create_task(bot.run(channel, GAMES * 2 // BOTS))
             for bot, channel in zip(bots, channels, strict=True)
@@ -167,7 +167,6 @@ async def games(arena):
         while sum(len(bot.held) for bot in bots) < GAMES:  # noqa: ASYNC110 - of many bots
             await asyncio.sleep(0.05)
         start, used = time.perf_counter(), arena.cpu()
-        go.set()
         for bot in bots:
             await bot.answer_held()
         live = None

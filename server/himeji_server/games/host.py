@@ -28,14 +28,15 @@ from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import Words, commitment, first_link
 
-from himeji_server.games.ledger import How, Ledger
+from himeji_server.games.ledger import How, Ledger, Then
 from himeji_server.games.receipts import NO_ENTRY, Receipt, receipt_again
-from himeji_server.games.table import Answered, Table, play_prefix
+from himeji_server.games.table import Answered, Prefix, Table, play_prefix
 from himeji_server.limits import Limits
 from himeji_server.store.games import (
     OVER,
     WAITING,
     Entry,
+    Outcome,
     Sitter,
 )
 
@@ -151,14 +152,68 @@ class Host:
                         raise
                     continue
                 except BaseException:
-                    self._ledger.forget(
-                        game_id
-                    )  # whoever was interrupted may have played in memory
+                    self._ledger.forget(game_id)  # who was interrupted may have played in memory
                     raise
                 if receipt is not None:
                     return receipt
                 self._ledger.forget(game_id)
         raise StoreUnavailable("the game changes too fast, try again")
+
+    def act_at_once(  # noqa: PLR0913 - what `act` takes, and `then`
+        self,
+        game_id: str,
+        bot: str,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None],
+        *,
+        then: Then,
+    ) -> bool:
+        """Answer a decision without a task for it, if nothing but the commit is to be waited for.
+
+        False: nothing was done, and `act` finds out what is to be said. `then` hears what became
+        of the commit; unless it is "ok", `act` knows what else there is to do.
+        """
+        ledger = self._ledger
+        table = ledger.tables.get(game_id)
+        if table is None or table.asked_bot != bot or table.stored.decision != decision:
+            return False
+        if not ledger.turns.take_if_free(game_id):
+            return False
+        try:
+            sent = self._play(table, decision, actions, accepted, then)
+        except BaseException:
+            ledger.forget(game_id)
+            ledger.turns.give(game_id)
+            raise
+        if not sent:
+            ledger.turns.give(game_id)
+        return sent
+
+    def _play(
+        self,
+        table: Table,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None],
+        then: Then,
+    ) -> bool:
+        """Play what can be played of an answer, and send it off; False if nothing can."""
+        play = table.play
+        if play is None:
+            return False
+        prefix = play_prefix(play, actions)
+        if not prefix.played:
+            return False
+        receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
+        words, how = _answer(table, prefix, receipt, accepted)
+
+        def committed(outcome: Outcome | Exception) -> None:
+            self._ledger.turns.give(table.game_id)
+            then(outcome)
+
+        self._ledger.start(table, play, words, how, committed)
+        return True
 
     async def _try(
         self,
@@ -183,21 +238,9 @@ class Host:
             if not await self._strike(table, seat, actions):
                 return None
             raise prefix.refusal
-        words = Words(table.stored.version + 1, _ANSWER, seat, prefix.played)
-        how = How(
-            clock="running",
-            answered=len(prefix.played),
-            stop=int(prefix.stop),
-            refusal=_words(prefix.refusal),
-        )
         receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
-
-        def stands(entry: Entry) -> None:
-            receipt.entry = entry
-            table.answers[decision] = Answered(seat, prefix.played, entry)
-            accepted(table, receipt)
-
-        outcome = await self._ledger.commit(table, play, words, how, stands)
+        words, how = _answer(table, prefix, receipt, accepted)
+        outcome = await self._ledger.commit(table, play, words, how)
         if outcome.status == "fallen":
             reason = await self._ledger.flag_reason(bot)
             table = await self._ledger.read(table.game_id)
@@ -283,6 +326,27 @@ class Host:
                     return table
                 await self._ledger.stop(table, reason)
         raise StoreUnavailable("the game changes too fast, try again")
+
+
+def _answer(
+    table: Table, prefix: Prefix, receipt: Receipt, accepted: Callable[[Table, Receipt], None]
+) -> tuple[Words, How]:
+    """What is committed of an answer; once it stands, `accepted` hears of it first."""
+    seat = table.stored.seat
+
+    def stands(entry: Entry) -> None:
+        receipt.entry = entry
+        table.answers[receipt.decision] = Answered(seat, prefix.played, entry)
+        accepted(table, receipt)
+
+    how = How(
+        clock="running",
+        answered=len(prefix.played),
+        stop=prefix.stop,
+        refusal=_words(prefix.refusal),
+        first=stands,
+    )
+    return Words(table.stored.version + 1, _ANSWER, seat, prefix.played), how
 
 
 def _words(refusal: HimejiError | None) -> str:

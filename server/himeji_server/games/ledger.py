@@ -11,9 +11,10 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import structlog
 from himeji.rules.errors import StoreUnavailable
@@ -32,7 +33,7 @@ from himeji_server.games.table import (
     restore,
 )
 from himeji_server.games.turns import Turns
-from himeji_server.store.connection import Argument, StoreRefusedError
+from himeji_server.store.connection import Argument, StoreRefusedError, settle
 from himeji_server.store.games import (
     OVER,
     PLAYING,
@@ -51,8 +52,11 @@ MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when th
 OF_TWO: Final = 2  # a game in which one seat is left is over
 
 
-@dataclass(frozen=True)
-class How:
+def _nothing(_entry: Entry) -> None:
+    return None
+
+
+class How(NamedTuple):
     """The particulars of a commit, beside what happened."""
 
     expected_state: str = PLAYING
@@ -62,14 +66,13 @@ class How:
     refusal: str = ""  # why the next action of an answer was not legal, for its receipt
     ends: bytes = b""  # the result, if the game ends by it
     new_decision: bool = True
-    fields: dict[str, Argument] = field(default_factory=dict)
+    fields: Mapping[str, Argument] = MappingProxyType({})
+    first: Callable[[Entry], None] = _nothing
+    """Hears of the entry, in step with the table, before everybody who follows the game."""
 
 
 PLAIN: Final = How()
-
-
-def _nothing(_entry: Entry) -> None:
-    return None
+Then = Callable[[Outcome | Exception], None]
 
 
 def _nobody(_game_id: str) -> None:
@@ -93,6 +96,7 @@ class Ledger:
         self._changed = changed
         self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
         self._seen: dict[str, tuple[int, bytes]] = {}  # links of tables that were forgotten
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def now(self) -> int:
         """The store's time in milliseconds, as far as the last commit told."""
@@ -153,7 +157,7 @@ class Ledger:
             table = await self._void(stored)
         self._seen.pop(game_id, None)
         self._keep(table)
-        # Who follows the game may know less: a commit that nobody waited for was told to nobody.
+        # Who follows the game may know less: the answer to a commit can be lost with a connection.
         self._changed(table)
         return table
 
@@ -218,65 +222,68 @@ class Ledger:
         except BrokenLogError:
             table = Table(after)
         self._changed(table)
-        await self._release(table)
+        self._release(table)
         return table
 
     # --- the one way to change a game ---------------------------------------------------------
 
     async def commit(
+        self, table: Table, play: Play | None, words: Words, how: How = PLAIN
+    ) -> Outcome:
+        """Commit what was played in memory, and wait until everybody was told.
+
+        Unless it is "ok", the table is forgotten. Who gives up waiting leaves it under way.
+        """
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self.start(table, play, words, how, partial(settle, outcome))
+        try:
+            return await outcome
+        except asyncio.CancelledError:
+            self.forget(table.game_id)  # it is ahead of the store until the commit is carried out
+            raise
+
+    def start(self, table: Table, play: Play | None, words: Words, how: How, then: Then) -> None:
+        """Commit what was played in memory; `then` hears of it after everybody was told."""
+        commit = _commit(table, play, words, how)
+
+        def answered(outcome: Outcome | Exception) -> None:
+            try:
+                if isinstance(outcome, Outcome) and outcome.ok:
+                    self._tell(table, play, commit, how.first, outcome)
+                else:
+                    self.forget(table.game_id)
+            except Exception as fault:  # noqa: BLE001 - whoever waits has to hear of it
+                self.forget(table.game_id)
+                outcome = fault
+            then(outcome)
+
+        self.games.commit(commit, answered)
+
+    def _tell(
         self,
         table: Table,
         play: Play | None,
-        words: Words,
-        how: How = PLAIN,
-        first: Callable[[Entry], None] = _nothing,
-    ) -> Outcome:
-        """Commit what was played in memory. Unless it is "ok", the table is forgotten.
-
-        `first` hears of the entry, in step with the table, before everybody who follows the game.
-        """
-        stored, text, ends = table.stored, words.text(), how.ends
-        if play is not None and play.over and not ends:
-            ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
-        commit = Commit(
-            game_id=table.game_id,
-            expected_state=how.expected_state,
-            expected_version=stored.version,
-            expected_chain=stored.chain,
-            chain=link(stored.chain, text),
-            entry=text,
-            snapshot=play.dumps() if play is not None else b"",
-            state=OVER if ends else PLAYING,
-            next_seat=NOBODY if ends or play is None else asked_seat(play),
-            new_decision=how.new_decision,
-            clock_seat=words.seat if how.clock else NOBODY,
-            answered=how.answered,
-            clock=how.clock,
-            result=ends,
-            stop=how.stop,
-            refusal=how.refusal,
-            fields=how.fields,
-        )
-        try:
-            outcome = await self.games.commit(commit)
-        except BaseException:
-            self.forget(table.game_id)  # it may be carried out all the same
-            raise
-        if not outcome.ok:
-            self.forget(table.game_id)
-            return outcome
+        commit: Commit,
+        first: Callable[[Entry], None],
+        outcome: Outcome,
+    ) -> None:
+        """Bring the table in step with what was committed, and tell everybody."""
         table.play = play
         self._ahead = outcome.time - _milliseconds()
         first(table.committed(commit, outcome))
         self._changed(table)
-        if ends:
-            await self._release(table)
+        if commit.state == OVER:
+            self._release(table)
         elif table.asks_a_lost_seat:
             self.stand_in_is_asked(table.game_id)
-        return outcome
 
-    async def _release(self, table: Table) -> None:
+    def _release(self, table: Table) -> None:
         """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
+        task = asyncio.create_task(self._remove(table))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _remove(self, table: Table) -> None:
         plans = (seat.plan for seat in table.header.seats)
         invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
         seated = {seat.bot for seat in table.stored.seats if seat.bot}
@@ -284,6 +291,32 @@ class Ledger:
             await asyncio.gather(
                 *(self._presence.remove_game(bot, table.game_id) for bot in seated | invited)
             )
+
+
+def _commit(table: Table, play: Play | None, words: Words, how: How) -> Commit:
+    """What is sent to the store."""
+    stored, text, ends = table.stored, words.text(), how.ends
+    if play is not None and play.over and not ends:
+        ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
+    return Commit(
+        game_id=table.game_id,
+        expected_state=how.expected_state,
+        expected_version=stored.version,
+        expected_chain=stored.chain,
+        chain=link(stored.chain, text),
+        entry=text,
+        snapshot=play.dumps() if play is not None else b"",
+        state=OVER if ends else PLAYING,
+        next_seat=NOBODY if ends or play is None else asked_seat(play),
+        new_decision=how.new_decision,
+        clock_seat=words.seat if how.clock else NOBODY,
+        answered=how.answered,
+        clock=how.clock,
+        result=ends,
+        stop=how.stop,
+        refusal=how.refusal,
+        fields=how.fields,
+    )
 
 
 def _milliseconds() -> int:

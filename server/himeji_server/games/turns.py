@@ -22,12 +22,18 @@ class Turns:
         """A turn at a game, to be had by `async with`; raises StoreUnavailable."""
         return Turn(self, game_id)
 
+    def take_if_free(self, game_id: str) -> bool:
+        """Have the game if nobody else does."""
+        if game_id in self._lines:
+            return False
+        self._lines[game_id] = deque()
+        return True
+
     async def take(self, game_id: str) -> None:
         """Wait until nobody else has the game."""
-        line = self._lines.get(game_id)
-        if line is None:
-            self._lines[game_id] = deque()
+        if self.take_if_free(game_id):
             return
+        line = self._lines[game_id]
         place = asyncio.get_running_loop().create_future()
         line.append(place)
         try:

@@ -10,6 +10,7 @@ import hashlib
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from typing import Any, Final, Self, TypeVar, cast
 from urllib.parse import urlsplit
@@ -70,7 +71,9 @@ _log = structlog.get_logger(__name__)
 Argument = str | bytes | int | float
 _Answer = TypeVar("_Answer")
 _pack = cast("Callable[[tuple[Argument, ...]], bytes]", pack_command)
-_Call = tuple[tuple[Argument, ...], asyncio.Future[Any]]
+Then = Callable[[Any], None]
+"""Called with the answer of the store, or with the exception that came instead."""
+_Call = tuple[tuple[Argument, ...], Then]
 
 
 class StoreRefusedError(Exception):
@@ -109,20 +112,24 @@ class Batches:
         self._waiting: list[_Call] = []
         self._sender: asyncio.Task[None] | None = None
         self._complaints: dict[str, float] = {}
+        self._closed = False
 
-    def send(self, *command: Argument) -> asyncio.Future[Any]:
-        """Send a command; its answer raises ours, and NoScriptError for a script.
+    def send(self, command: tuple[Argument, ...], then: Then) -> None:
+        """Send a command; errors come as ours, and as NoScriptError for a script.
 
-        Whoever gives the answer up leaves the command under way: what was sent is carried out.
+        There is no way to take it back: what was sent is carried out.
         """
-        answer = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, answer))
+        if self._closed:
+            error = StoreUnavailable("the store is not used any more")
+            asyncio.get_running_loop().call_soon(then, error)
+            return
+        self._waiting.append((command, then))
         if self._sender is None:
             self._sender = asyncio.create_task(self._send_all())
-        return answer
 
-    async def drain(self) -> None:
-        """Wait until everything that was sent is answered."""
+    async def close(self) -> None:
+        """Send nothing more, and wait until everything that was sent is answered."""
+        self._closed = True
         if self._sender is not None:
             await asyncio.wait({self._sender})
 
@@ -143,8 +150,11 @@ class Batches:
             batch, self._waiting = batch + self._waiting, []
             results, failed = [error] * len(batch), True
         metrics.store_answered(len(batch), since, failed=failed)
-        for (_, answer), result in zip(batch, results, strict=True):
-            self._settle(answer, result)
+        for (_, then), result in zip(batch, results, strict=True):
+            try:
+                then(self._told(result))
+            except Exception:  # noqa: BLE001 - those behind it must hear their answers
+                _log.exception("fault in what follows an answer of the store")
 
     async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
         """One round trip; raises RedisError or OSError if it does not come to its end."""
@@ -160,15 +170,11 @@ class Batches:
         finally:
             await self._pool.release(connection)
 
-    def _settle(self, answer: asyncio.Future[Any], result: Any) -> None:
-        if answer.done():
-            return
-        if isinstance(result, NoScriptError):
-            answer.set_exception(result)
-        elif isinstance(result, Exception):
-            answer.set_exception(self._noted(_ours(result)))
-        else:
-            answer.set_result(result)
+    def _told(self, result: Any) -> Any:
+        """An answer as it is passed on."""
+        if not isinstance(result, Exception) or isinstance(result, NoScriptError):
+            return result
+        return self._noted(_ours(result))
 
     def _noted(self, error: Exception) -> Exception:
         """Say in the log what is wrong with the store, once in a while and not for every call."""
@@ -272,14 +278,29 @@ class Store:
 
     async def call(self, *command: Argument) -> Any:
         """Send a command together with others; the answer is that of Redis, in bytes."""
-        return await self._batches.send(*command)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._batches.send(command, partial(settle, answer))
+        return await answer
 
     async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
+        """Run a script, and wait for its answer."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self.start(script, keys, arguments, partial(settle, answer))
+        return await answer
+
+    def start(
+        self, script: Script, keys: Sequence[str], arguments: Sequence[Argument], then: Then
+    ) -> None:
         """Run a script, which is sent whole only where Redis does not know it yet."""
-        try:
-            return await self.call("EVALSHA", script.digest, len(keys), *keys, *arguments)
-        except NoScriptError:
-            return await self.call("EVAL", script.text, len(keys), *keys, *arguments)
+
+        def answered(answer: Any) -> None:
+            if isinstance(answer, NoScriptError):
+                whole = ("EVAL", script.text, len(keys), *keys, *arguments)
+                self._batches.send(whole, then)
+            else:
+                then(answer)
+
+        self._batches.send(("EVALSHA", script.digest, len(keys), *keys, *arguments), answered)
 
     async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Channel and message of each bell as it rings; ends when the connection is lost."""
@@ -299,8 +320,18 @@ class Store:
 
     async def close(self) -> None:
         """Close every connection, after what is under way."""
-        await self._batches.drain()
+        await self._batches.close()
         await self._redis.aclose()
+
+
+def settle(waited_for: asyncio.Future[Any], result: Any) -> None:
+    """Give a result, or raise an exception, to whoever still waits for it."""
+    if waited_for.done():
+        return
+    if isinstance(result, Exception):
+        waited_for.set_exception(result)
+    else:
+        waited_for.set_result(result)
 
 
 def _end_if_cancelled() -> None:

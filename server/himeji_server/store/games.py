@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -189,30 +189,23 @@ class Games:
         game.log = [each for each in entries if each.version <= game.version]
         return game
 
-    async def commit(self, commit: Commit) -> Outcome:
+    def commit(self, commit: Commit, then: Callable[[Outcome | Exception], None]) -> None:
         """Commit a change if the game still stands where the change began."""
         game_id = commit.game_id
         extra: list[Argument] = [part for pair in commit.fields.items() for part in pair]
         stop: Argument = f"{commit.stop} {commit.refusal}" if commit.refusal else commit.stop
-        answer = await self._store.run(
-            _COMMIT,
-            keys.of_commit(game_id),
+        arguments: list[Argument] = [
             *(game_id, commit.expected_state, commit.expected_version, commit.expected_chain),
-            *(
-                commit.chain,
-                _kept(commit.entry),
-                commit.snapshot,
-                commit.clock_seat,
-                commit.answered,
-            ),
-            *(commit.next_seat, "new" if commit.new_decision else "same", commit.clock),
-            *(commit.state, commit.result, keys.BELL, stop, COMPACT_AFTER, self.sender, *extra),
-        )
-        status = bytes(answer[0]).decode()
-        metrics.committed(status, decision=commit.answered > 0)
-        if status == "missing":
-            raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
-        return Outcome(status, *map(int, answer[1:])) if status == "ok" else Outcome(status)
+            *(commit.chain, _kept(commit.entry), commit.snapshot),
+            *(commit.clock_seat, commit.answered, commit.next_seat),
+            *("new" if commit.new_decision else "same", commit.clock, commit.state),
+            *(commit.result, keys.BELL, stop, COMPACT_AFTER, self.sender, *extra),
+        ]
+
+        def answered(answer: Any) -> None:
+            then(answer if isinstance(answer, Exception) else _outcome(commit, answer))
+
+        self._store.start(_COMMIT, keys.of_commit(game_id), arguments, answered)
 
     async def sit(self, game_id: str, seats: Sequence[int], sitter: Sitter) -> tuple[str, int]:
         """Put a bot on the first open one of the seats.
@@ -325,6 +318,14 @@ class Games:
         """The store's time in milliseconds."""
         seconds, micros = await self._store.call("TIME")
         return int(seconds) * 1000 + int(micros) // 1000
+
+
+def _outcome(commit: Commit, answer: Sequence[Any]) -> Outcome | UnknownGame:
+    status = bytes(answer[0]).decode()
+    metrics.committed(status, decision=commit.answered > 0)
+    if status == "missing":
+        return UnknownGame(f"there is no game {commit.game_id}", {"game_id": commit.game_id})
+    return Outcome(status, *answer[1:]) if status == "ok" else Outcome(status)
 
 
 def _pairs(flat: Sequence[bytes]) -> dict[str, bytes]:
