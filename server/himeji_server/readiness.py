@@ -1,4 +1,4 @@
-"""What the health service says: serving while the store answers and the arena is not stopping."""
+"""What the health service says: serving while the store works and the arena is not stopping."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import Store, StoreRefusedError
 
-_SECONDS_BETWEEN_PINGS: Final = 0.5
+_SECONDS_BETWEEN_LOOKS: Final = 0.5
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 
@@ -35,19 +35,20 @@ class Readiness:
 
     async def follow(self, store: Store) -> None:
         """Keep the state in step with the store; returns only by being cancelled."""
-        answered = True
+        worked = True
         while True:
-            await asyncio.sleep(_SECONDS_BETWEEN_PINGS)
-            answers = await _answers(store)
-            if answers != answered:
-                answered = answers
-                _log.warning("store answers again" if answers else "store does not answer")
-                await self.set(ready=answers)
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            works = await _works(store)
+            if works != worked:
+                worked = works
+                _log.warning("store works again" if works else "store does not work")
+                await self.set(ready=works)
 
 
-async def _answers(store: Store) -> bool:
+async def _works(store: Store) -> bool:
+    """Whether the store answers and takes writes."""
     try:
-        await store.ping()
+        await store.check_writable()
     except (StoreUnavailable, StoreRefusedError):
         return False
     return True

@@ -168,6 +168,17 @@ async def test_one_bot_may_have_all_seats_and_each_answer_brings_the_next_questi
     assert faults_of(await arena.replay(game.game_id)) == []
 
 
+async def test_a_retired_bot_plays_no_more_by_calls_either(arena):
+    game = await arena.new_game(A, A)
+    decision = await decision_of(arena, game.game_id)
+    request = accounts.RetireBotRequest(bot=A)
+    await arena.accounts.RetireBot(request, metadata=arena.metadata)
+    error = await refused(submit(arena, decision, [decision.legal_actions[0]]))
+    assert reason_of(error) == "BOT_RETIRED"
+    assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
+    assert (await decision_of(arena, game.game_id)).decision_id == decision.decision_id
+
+
 # --- creating and joining ---------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from himeji_server import contract
+from himeji_server.store import keys
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -216,6 +217,23 @@ def test_health_follows_a_redis_that_goes_away_and_comes_back(start_arena, start
         assert (next(overall).status, next(of_a_service).status) == (NOT_SERVING, NOT_SERVING)
         mine.start()
         assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
+    assert arena.stop() == 0
+
+
+def test_health_follows_a_redis_that_comes_to_take_no_writes(start_arena, start_redis, binary):
+    mine = start_redis(binary=binary)
+    arena = start_arena("--port", "0", "--redis", mine.url).opened()
+    with grpc.insecure_channel(arena.address) as channel, arena.redis() as client:
+        watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        assert next(watch).status == SERVING
+        for limit in ("1", "0"):  # full, and as large as it likes
+            client.config_set("maxmemory", limit)
+            assert next(watch).status == (NOT_SERVING if limit == "1" else SERVING)
+        client.replicaof("127.0.0.1", "1")  # of which nobody is the primary
+        assert next(watch).status == NOT_SERVING
+        client.replicaof("NO", "ONE")
+        assert next(watch).status == SERVING
+        assert not client.exists(keys.PULSE)
     assert arena.stop() == 0
 
 

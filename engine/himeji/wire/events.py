@@ -1,14 +1,19 @@
 """Events as messages and back."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from himeji.rules.errors import InvalidRequest
 from himeji.rules.game import Event as Happening, Record
 from himeji.rules.ruleset import Ruleset
-from himeji.v1.game_pb2 import Event
+from himeji.v1.game_pb2 import Decision, Event, GameOver
+from himeji.v1.game_service_pb2 import GameUpdate
 
 NOBODY: Final = -1
+
+if len({kind.EVENTS_FIELD_NUMBER for kind in (Decision, GameOver, GameUpdate)}) != 1:
+    raise AssertionError("one encoding of an event has to do for all messages that tell of games")
 
 
 def to_events(records: Iterable[Record]) -> list[Event]:
@@ -17,6 +22,17 @@ def to_events(records: Iterable[Record]) -> list[Event]:
         Event(kind=kind, seat=None if seat == NOBODY else seat, numbers=(a, b), rule=rule)
         for kind, seat, a, b, rule in records
     ]
+
+
+def add_events(out: Decision | GameOver | GameUpdate, records: Iterable[Record]) -> None:
+    """Tell of the records of a game's log, in a message of which events are a part."""
+    out.MergeFromString(b"".join(map(_encoded, records)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _encoded(record: Record) -> bytes:
+    """The one event of a message in its serialised form; games tell the same ones many times."""
+    return Decision(events=to_events([record])).SerializeToString()
 
 
 def told_events(ruleset: Ruleset, seats: int, records: Iterable[Record]) -> list[Event]:

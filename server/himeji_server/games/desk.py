@@ -176,10 +176,11 @@ class Desk:
     async def submit(
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
     ) -> tuple[Table, Receipt]:
-        """Answer a decision for whichever bot of the caller it asks, or asked."""
+        """Answer a decision for whichever bot of the caller it asks or asked, if it still plays."""
         table = await self.ledger.table(game_id)
         _of_caller(table, caller, None)
         bot = table.stored.seats[_answering_seat(table, caller, decision)].bot
+        await self.bots.check_active(bot)
         check_actions(len(actions))
         receipt = await self.host.act(game_id, bot, decision, actions)
         return await self.ledger.at(game_id, receipt.entry.version), receipt

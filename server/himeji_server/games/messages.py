@@ -20,7 +20,7 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
 from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
-from himeji.wire.events import to_events
+from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
 
 from himeji_server.games.receipts import Receipt
@@ -84,20 +84,16 @@ def known_events(table: Table, claimed: int) -> int:
     return claimed if 0 <= claimed <= table.event_count else 0
 
 
-def decision_message(table: Table, events: int, wants: Wants, now: int) -> Decision:
+def write_decision(out: Decision, table: Table, events: int, wants: Wants, now: int) -> None:
     """The open decision of a game that is played, with the events after the first `events`."""
     stored, play, events = table.stored, _play(table), known_events(table, events)
     legal = play.legal()
-    out = Decision(
-        game_id=table.game_id,
-        decision_id=stored.decision,
-        seat=stored.seat,
-        kind=play.ruleset.step_parts(play.stack[-1])[0] + 1,
-        legal_actions=legal,
-        strikes=stored.seats[stored.seat].strikes,
-        first_event=events,
-        events=to_events((play.log or [])[events:]),
-    )
+    out.game_id, out.decision_id, out.seat = table.game_id, stored.decision, stored.seat
+    out.kind = play.ruleset.step_parts(play.stack[-1])[0] + 1
+    out.legal_actions.extend(legal)
+    out.strikes = stored.seats[stored.seat].strikes
+    out.first_event = events
+    add_events(out, (play.log or [])[events:])
     if WANT_ACTION_TEXTS in wants:
         out.action_texts.extend(play.ruleset.actions.text(action) for action in legal)
     if WANT_EVENT_TEXTS in wants:
@@ -105,7 +101,6 @@ def decision_message(table: Table, events: int, wants: Wants, now: int) -> Decis
     if WANT_POSITION in wants:
         out.position.CopyFrom(to_position(play))
     write_clocks(table, out, now)
-    return out
 
 
 def game_over_message(table: Table, seat: int | None, events: int, wants: Wants) -> GameOver:
@@ -122,7 +117,7 @@ def game_over_message(table: Table, seat: int | None, events: int, wants: Wants)
         first_event=events,
     )
     if table.play is not None:
-        out.events.extend(to_events((table.play.log or [])[events:]))
+        add_events(out, (table.play.log or [])[events:])
         if WANT_EVENT_TEXTS in wants:
             add_event_texts(table, out, events)
         if WANT_POSITION in wants:
@@ -137,7 +132,7 @@ def update_message(table: Table, events: int, wants: Wants, now: int) -> GameUpd
     out.version, out.state = stored.version, STATES[stored.state]
     out.seats.extend(game_message(table, lambda _bot: False).seats)
     if table.play is not None:
-        out.events.extend(to_events((table.play.log or [])[events:]))
+        add_events(out, (table.play.log or [])[events:])
         if WANT_EVENT_TEXTS in wants:
             add_event_texts(table, out, events)
         if WANT_POSITION in wants:
@@ -161,10 +156,11 @@ def write_clocks(table: Table, out: Decision | GameUpdate, now: int) -> None:
     stored = table.stored
     if not table.header.HasField("clock"):
         return
+    clocks = out.clocks
     for seat, held in enumerate(stored.seats):
         running = max(0, now - stored.asked) if seat == stored.seat else 0
-        _set_milliseconds(out.clocks.left.add(), max(0, held.left - running))
-    _set_milliseconds(out.clocks.deadline, stored.asked + stored.seats[stored.seat].left)
+        _set_milliseconds(clocks.left.add(), max(0, held.left - running))
+    _set_milliseconds(clocks.deadline, stored.asked + stored.seats[stored.seat].left)
 
 
 def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
@@ -173,22 +169,19 @@ def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
     span.nanos = rest * 1_000_000
 
 
-def accepted_message(table: Table, receipt: Receipt) -> Accepted:
+def write_accepted(out: Accepted, table: Table, receipt: Receipt) -> None:
     """An answer that stands."""
-    out = Accepted(
-        game_id=table.game_id,
-        decision_id=receipt.decision,
-        played=receipt.actions,
-        stop=receipt.stop,
-        version=receipt.entry.version,
-        duplicate=receipt.duplicate,
-    )
-    out.rule, _, out.message = receipt.entry.refusal.partition(" ")
+    entry = receipt.entry
+    out.game_id, out.decision_id = table.game_id, receipt.decision
+    out.played.extend(receipt.actions)
+    out.stop, out.version, out.duplicate = receipt.stop, entry.version, receipt.duplicate
+    if entry.refusal:
+        out.rule, _, out.message = entry.refusal.partition(" ")
     if table.header.HasField("clock"):
-        _set_milliseconds(out.receipt.charged, receipt.entry.charged)
-        _set_milliseconds(out.receipt.added, receipt.entry.added)
-        _set_milliseconds(out.receipt.left, receipt.entry.left)
-    return out
+        times = out.receipt
+        _set_milliseconds(times.charged, entry.charged)
+        _set_milliseconds(times.added, entry.added)
+        _set_milliseconds(times.left, entry.left)
 
 
 def replay_message(table: Table, engine_version: str) -> Replay:

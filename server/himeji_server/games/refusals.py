@@ -15,7 +15,7 @@ from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import Rejected
 
-from himeji_server.games.messages import accepted_message
+from himeji_server.games.messages import write_accepted
 from himeji_server.games.receipts import standing_receipt
 from himeji_server.games.table import Table
 from himeji_server.play.closing import retry_delay
@@ -57,7 +57,7 @@ def refused_answer(
             out.legal_actions.extend(table.play.legal())
     standing = table.answers.get(decision)
     if isinstance(error, AlreadyDecided) and standing is not None:
-        out.standing.CopyFrom(accepted_message(table, standing_receipt(decision, standing)))
+        write_accepted(out.standing, table, standing_receipt(decision, standing))
     if isinstance(error, StaleDecision) and asked:
         out.current.CopyFrom(current())
     return out

@@ -11,7 +11,7 @@ from himeji.v1.game_pb2 import Decision, Want
 from himeji.v1.play_service_pb2 import Hello, PlayResponse
 
 from himeji_server.games.desk import Desk, Player
-from himeji_server.games.messages import accepted_message, decision_message
+from himeji_server.games.messages import write_accepted, write_decision
 from himeji_server.games.receipts import Receipt
 from himeji_server.games.refusals import rejection
 from himeji_server.games.table import Table
@@ -125,16 +125,19 @@ class Followed:
 
     def accepted(self, request_id: str, table: Table, receipt: Receipt) -> PlayResponse:
         """An answer that stands, with what follows from it if the client wants that."""
-        following = self._games.get(table.game_id)
-        make = accepted_message if following is None else following.accept
-        return PlayResponse(request_id=request_id, accepted=make(table, receipt))
+        following, out = self._games.get(table.game_id), PlayResponse(request_id=request_id)
+        write = write_accepted if following is None else following.write_accepted
+        write(out.accepted, table, receipt)
+        return out
 
     def decision(self, table: Table) -> Decision:
         """The open decision, as news if the game is followed."""
-        following = self._games.get(table.game_id)
+        following, out = self._games.get(table.game_id), Decision()
         if following is None:
-            return decision_message(table, 0, (), 0)
-        return following.decision(table)
+            write_decision(out, table, 0, (), 0)
+        else:
+            following.write_decision(out, table)
+        return out
 
     def given_up(self, game_id: str) -> set[int]:
         """The seats of a game that this stream gave up, to be added to."""

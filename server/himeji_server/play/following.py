@@ -10,10 +10,10 @@ from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayResponse
 
 from himeji_server.games.messages import (
     WANT_POSITION,
-    accepted_message,
-    decision_message,
     game_message,
     game_over_message,
+    write_accepted,
+    write_decision,
 )
 from himeji_server.games.receipts import Receipt
 from himeji_server.games.table import Table
@@ -49,29 +49,29 @@ class Following:
         if self._lost is None:
             self._tell_seated(table)
             self._lost = set(table.lost_seats())
-        elif len(table.lost_seats()) != len(self._lost):
-            self._tell_lost(table, table.lost_seats().keys() - self._lost)
-            self._lost = set(table.lost_seats())
+        elif (lost := table.lost_seats()).keys() != self._lost:
+            self._tell_lost(table, lost.keys() - self._lost)
+            self._lost = set(lost)
         if self._asks(table) and table.stored.decision != self._told:
-            self.tell(PlayResponse(decision=self.decision(table)))
+            message = PlayResponse()
+            self.write_decision(message.decision, table)
+            self.tell(message)
 
-    def accept(self, table: Table, receipt: Receipt) -> Accepted:
+    def write_accepted(self, out: Accepted, table: Table, receipt: Receipt) -> None:
         """The answer to an answer that stands, with what the bot is asked next if it wants that."""
-        out = accepted_message(table, receipt)
+        write_accepted(out, table, receipt)
         following = not receipt.duplicate and _NEXT_DECISION in self.wants
         if following and self._asks(table) and table.stored.decision != self._told:
-            out.next_decision.CopyFrom(self.decision(table))
-        return out
+            self.write_decision(out.next_decision, table)
 
-    def decision(self, table: Table) -> Decision:
+    def write_decision(self, out: Decision, table: Table) -> None:
         """The open decision, with the events that the client does not have."""
         wants = self.wants
         if self.events is None and self.resumed:
             wants = wants | {WANT_POSITION}
-        message = decision_message(table, self.events or 0, wants, self.now())
+        write_decision(out, table, self.events or 0, wants, self.now())
         self.events = table.event_count
         self._told = table.stored.decision
-        return message
 
     def _asks(self, table: Table) -> bool:
         return table.asked_bot == self.bot

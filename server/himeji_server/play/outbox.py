@@ -21,12 +21,13 @@ class Outbox:
         """Add a message; False if too many wait already."""
         if self._closed:
             return True
-        if message.WhichOneof("body") == "decision" and self._replaces(message.decision):
+        decision = message.decision if message.WhichOneof("body") == "decision" else None
+        if decision is not None and self._replaces(decision):
             return True
         if len(self._waiting) >= self._most:
             return False
-        if message.WhichOneof("body") == "decision":
-            self._decisions[message.decision.game_id] = len(self._waiting)
+        if decision is not None:
+            self._decisions[decision.game_id] = len(self._waiting)
         self._waiting.append(message)
         self._wake.set()
         return True

@@ -39,11 +39,11 @@ from himeji_server.games.desk import STANDARD_CLOCK, STANDARD_STRIKES, Desk
 from himeji_server.games.host import NewGame
 from himeji_server.games.messages import (
     STATES,
-    accepted_message,
-    decision_message,
     game_message,
     game_over_message,
     replay_message,
+    write_accepted,
+    write_decision,
 )
 from himeji_server.games.refusals import refused_answer
 from himeji_server.games.table import Table
@@ -103,7 +103,8 @@ class GameService:
         except (Refused, UnknownAction) as error:
             await self._refuse(request, error, context)
             raise
-        out = SubmitActionsResponse(accepted=accepted_message(table, receipt))
+        out = SubmitActionsResponse()
+        write_accepted(out.accepted, table, receipt)
         if table.stored.state == OVER:
             seat = Words.parse(receipt.entry.text).seat
             over = game_over_message(table, seat, request.event_count, request.wants)
@@ -182,8 +183,9 @@ class GameService:
     def _decision(
         self, table: Table, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
-        now = self._desk.ledger.now()
-        return decision_message(table, request.event_count, request.wants, now)
+        out, now = Decision(), self._desk.ledger.now()
+        write_decision(out, table, request.event_count, request.wants, now)
+        return out
 
 
 def _new_game(request: CreateGameRequest) -> NewGame:

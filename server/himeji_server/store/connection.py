@@ -261,8 +261,12 @@ class Store:
             raise StoreRefusedError(f"it is version {version}, and Himeji needs {oldest} or newer")
 
     async def check_writable(self) -> None:
-        """Raise StoreImpairedError when the server takes no writes."""
-        await _answer(cast("Awaitable[object]", self._redis.set(keys.PULSE, "", ex=1)))
+        """Raise StoreImpairedError when the server takes no writes, StoreUnavailable if it is gone.
+
+        Writing nothing into a string that is not there is refused like any write, and leaves no
+        trace in memory or on disk.
+        """
+        await _answer(cast("Awaitable[object]", self._redis.setrange(keys.PULSE, 0, "")))
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""

@@ -56,6 +56,13 @@ class StoredSeat:
     lost: int = 0  # the end reason, 0 while the seat plays
     lost_at: int = 0  # the version at which it was lost
 
+    def with_left(self, left: int) -> "StoredSeat":
+        """The same with so much on its clock."""
+        return StoredSeat(
+            *(self.bot, self.bot_version, self.entropy, left),
+            *(self.strikes, self.lost, self.lost_at),
+        )
+
 
 @dataclass(slots=True)
 class StoredGame:
@@ -321,11 +328,13 @@ class Games:
 
 
 def _outcome(commit: Commit, answer: Sequence[Any]) -> Outcome | UnknownGame:
-    status = bytes(answer[0]).decode()
+    status: str = answer[0].decode()
     metrics.committed(status, decision=commit.answered > 0)
+    if status == "ok":
+        return Outcome(status, *answer[1:])
     if status == "missing":
         return UnknownGame(f"there is no game {commit.game_id}", {"game_id": commit.game_id})
-    return Outcome(status, *answer[1:]) if status == "ok" else Outcome(status)
+    return Outcome(status)
 
 
 def _pairs(flat: Sequence[bytes]) -> dict[str, bytes]:
