@@ -328,9 +328,15 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(stage):
 
 
 async def test_only_one_process_at_a_time_keeps_the_ladders_going(stage, other):
-    queues = stage.store.queues
-    assert await queues.lease("one", 200)
-    assert await queues.lease("one", 200)
-    assert not await other.store.queues.lease("two", 200)
-    await asyncio.sleep(0.3)
-    assert await other.store.queues.lease("two", 200)
+    ours, theirs = stage.store.leases, other.store.leases
+    assert await ours.take("work", "one", 60_000)
+    assert await ours.take("work", "one", 60_000)
+    assert await theirs.take("other work", "two", 60_000)
+    assert not await theirs.take("work", "two", 60_000)
+    await theirs.give_back("work", "two")
+    assert not await theirs.take("work", "two", 60_000), "it was not theirs"
+    assert await ours.take("work", "one", 1)
+    await asyncio.sleep(0.1)
+    assert await theirs.take("work", "two", 60_000), "it ends by itself"
+    await theirs.give_back("work", "two")
+    assert await ours.take("work", "one", 60_000)

@@ -13,6 +13,11 @@ PULSE: Final = "himeji:pulse"
 """Written to see whether writes are taken."""
 
 
+def lease(name: str) -> str:
+    """Who does a thing that only one process does. It saves work, and no game relies on it."""
+    return f"himeji:lease:{name}"
+
+
 def bucket_of(game_id: str) -> int:
     """The bucket of a game."""
     return zlib.crc32(game_id.encode()) % BUCKETS
@@ -150,9 +155,6 @@ def games_of(bot: str) -> str:
 
 
 # Ladders. Everything of one ladder shares a slot; what crosses to a game's slot can be done again.
-
-LADDER_LEASE: Final = "himeji:ladder-lease"
-"""The process that pairs and rates at the moment. It saves work, and nothing relies on it."""
 
 AUDIT: Final = "{audit}:log"
 """The audit log; the id of an entry is its sequence."""

@@ -15,7 +15,6 @@ SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter")
 _SEAT: Final = Script("seat")
 _RELEASE: Final = Script("release")
-_LEASE: Final = Script("lease")
 
 
 @dataclass(frozen=True)
@@ -154,10 +153,6 @@ class Queues:
     async def house_plays(self, ladder: str, pause_ms: int) -> None:
         """The house plays among itself, and then not for a while."""
         await self._store.call("SET", keys.pace(ladder), 1, "PX", max(1, pause_ms))
-
-    async def lease(self, holder: str, milliseconds: int) -> bool:
-        """Whether this process is the one that pairs and rates for the next while."""
-        return bool(await self._store.run(_LEASE, [keys.LADDER_LEASE], holder, milliseconds))
 
     async def tell_left(self, bot: str, ladder: str) -> None:
         """A bot was taken out of a queue by another call than its stream's: the stream hears it."""
