@@ -26,8 +26,8 @@ from himeji_server.refusal import StartRefusedError
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.leases import Leases, new_holder
 
-STANDARD: Final = ("random", "greedy")
-"""The house bots of an arena in development mode."""
+STANDARD: Final = ("random", "greedy", "planner")
+"""The house bots of an arena in development mode: enough for a newcomer's table of four."""
 
 NONE: Final = "none"
 BOTS: Final = "himeji.bots"

@@ -67,7 +67,7 @@ def play_to_the_end(mine):
 @pytest.mark.parametrize("bot", house.STANDARD)
 def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house, bot):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
-    assert arena.facts["house"] == "house/random, house/greedy"
+    assert arena.facts["house"] == "house/random, house/greedy, house/planner"
     with client_of(arena) as client:
         game = client.create_game(seats=["local/me", f"house/{bot}"])
         assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
@@ -178,7 +178,7 @@ def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
 
 
 def test_the_setting_is_a_list_or_none():
-    assert house.wanted(None, dev=True) == ("random", "greedy")
+    assert house.wanted(None, dev=True) == ("random", "greedy", "planner")
     assert house.wanted("none", dev=True) == ()
     assert house.wanted(" random , random,", dev=True) == ("random",)
     with pytest.raises(StartRefusedError, match="there is no bot 'x'"):

@@ -236,9 +236,12 @@ async def test_the_house_plays_with_itself_now_and_then(stage):
     await stage.round()
     await stage.round()
     assert len(await stage.seated()) == 1, "and then it rests"
+    rest = await stage.redis.call("PTTL", keys.pace(LADDER))
+    assert 0 < rest <= usher.HOUSE_PAUSE_MS
     await stage.redis.call("DEL", keys.pace(LADDER))
     await stage.round()
     assert len(await stage.seated()) == 2
+    assert await stage.redis.call("PTTL", keys.pace(LADDER)) > rest, "longer, for it is known now"
 
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkeypatch):

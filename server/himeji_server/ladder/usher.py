@@ -22,7 +22,6 @@ from himeji_server.ladder.board import Row, row_name
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.ladder.matchmaking import Meetings, Pair, Policy, Waiting, pair, tables
 from himeji_server.ladder.rating import BEGINNER
-from himeji_server.names import HOUSE
 from himeji_server.store.games import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.queues import Queue, Ticket
@@ -34,7 +33,9 @@ GRACE_MS: Final = 2_000
 """A seating without a game is looked at so long after its seats should have answered."""
 
 HOUSE_PAUSE_MS: Final = 60_000
-"""How long a ladder rests between two games of the house with itself."""
+"""How long a ladder rests after the first game of the house with itself; then ever longer."""
+
+LONGEST_HOUSE_PAUSE_MS: Final = 600_000
 
 CAPPED_MS: Final = 60_000
 """How long a pair that met too often today is not tried again."""
@@ -93,7 +94,10 @@ class Usher:
         for table in tables(
             considered, ladder.seats, meetings, self._policy, house_only=house_only
         ):
-            await self._seat(ladder, [tickets[bot] for bot in table], now)
+            seated = await self._seat(ladder, [tickets[bot] for bot in table], now)
+            if seated and alone:
+                games = min(each.games for each in considered if each.bot in table)
+                await self._queues.house_plays(ladder.name, house_pause(games))
 
     async def _connected(self, tickets: Sequence[Ticket]) -> list[Ticket]:
         holders = await asyncio.gather(*(self._desk.presence.holder(each.bot) for each in tickets))
@@ -105,7 +109,7 @@ class Usher:
         found = await self._boards.rows(ladder.name, season, names)
         return {name: Row.parse(text) for name, text in found.items()}
 
-    async def _seat(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> None:
+    async def _seat(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> bool:
         """Seat these together, if the store agrees, and tell them."""
         game_id = secrets.token_hex(10)
         answer, *who = await self._queues.seat(
@@ -119,15 +123,14 @@ class Usher:
         if answer == "capped":
             self._capped[ladder.name][pair(who[0], who[1])] = now
         if answer != "ok":
-            return
-        if all(each.bot.startswith(f"{HOUSE}/") for each in tickets):
-            await self._queues.house_plays(ladder.name, HOUSE_PAUSE_MS)
+            return False
         table = await self._desk.host.create(_new_game(ladder, tickets), game_id)
         await self._queues.look_again(ladder.name, game_id, table.stored.created + ladder.ready)
         for bot in (each.bot for each in tickets):
             await self._desk.presence.add_game(bot, game_id)
             await self._desk.presence.tell_seated(bot, game_id)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
+        return True
 
     # --- unseating ------------------------------------------------------------------------------
 
@@ -148,6 +151,14 @@ class Usher:
             await self._desk.host.cancel(game_id, EndReason.END_REASON_UNSEATED)
         elif table.stored.state != OVER:
             await self._queues.begun(ladder.name, game_id)
+
+
+def house_pause(games: int) -> int:
+    """How long the house rests after a game with itself; `games` had the least known at the table.
+
+    The better its bots are known, the less another game of theirs tells.
+    """
+    return min(LONGEST_HOUSE_PAUSE_MS, HOUSE_PAUSE_MS * (1 + games))
 
 
 def _waiting(ticket: Ticket, rows: dict[str, Row], queue: Queue, now: int) -> Waiting:
