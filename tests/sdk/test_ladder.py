@@ -251,8 +251,9 @@ def test_only_what_others_said_takes_a_bot_out_for_good():
     queueing.told(notice("LEFT", "a"))
     assert [each.enter.ladder for each in queueing.enter()] == ["b"]
     assert not queueing.over
+    queueing.pause()
     queueing.told(notice("LADDER_CLOSED", "b"))
-    assert queueing.over
+    assert queueing.over, "that is no answer to its own request"
     assert not Queueing().over
 
 

@@ -231,6 +231,21 @@ async def test_a_newcomer_is_seated_with_the_house_in_the_first_round(stage):
     assert set(bots) == {A, "house/random"}
 
 
+async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
+    await stage.here(A, B)
+    for bot in (A, B):
+        await stage.desk.presence.leave(bot, f"stream of {bot}")
+    now = await stage.store.games.now()
+    await stage.usher.round(now)
+    await stage.desk.presence.arrive(B, "its next stream")
+    await stage.usher.round(now + 1)
+    await stage.desk.presence.leave(B, "its next stream")
+    await stage.usher.round(now + usher.AWAY_MS)
+    assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
+    await stage.usher.round(now + 2 * usher.AWAY_MS)
+    assert not (await stage.store.queues.queue(LADDER)).tickets
+
+
 async def test_the_house_plays_with_itself_now_and_then(stage):
     await stage.here("house/p", "house/q", most=8)
     await stage.round()

@@ -47,6 +47,10 @@ class Lobby:
             found.name, player.bot, player.version, max_games or 1, again=again
         )
 
+    def is_open(self, ladder: str) -> bool:
+        """Whether there is a ladder of that name, and bots can enter it."""
+        return ladder in self._ladders.names and self._ladders[ladder].accepting
+
     async def leave(self, bot: str, ladder: str) -> list[str]:
         """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
         wanted = [self._ladders[ladder].name] if ladder else self._ladders.names

@@ -37,6 +37,9 @@ HOUSE_PAUSE_MS: Final = 60_000
 
 LONGEST_HOUSE_PAUSE_MS: Final = 600_000
 
+AWAY_MS: Final = 30_000
+"""How long a bot without a stream keeps its place in a queue."""
+
 CAPPED_MS: Final = 60_000
 """How long a pair that met too often today is not tried again."""
 
@@ -57,6 +60,9 @@ class Usher:
         self._capped: defaultdict[str, dict[Pair, int]] = defaultdict(dict)
         """Pairs that the store did not want to seat together, by ladder, and when that was."""
 
+        self._away: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """Tickets of bots that have no stream, by ladder, and since when this usher knows."""
+
     async def round(self, now: int) -> None:
         """Pair, seat and unseat once on every ladder; `now` is the store's time."""
         await asyncio.gather(
@@ -67,18 +73,37 @@ class Usher:
         for game_id in await self._queues.due(ladder.name, now):
             await self._look_at(ladder, game_id, now)
         queue = await self._queues.queue(ladder.name)
-        waiting = [each for each in queue.tickets if queue.load.get(each.bot, 0) < each.most]
+        if not ladder.accepting:
+            await self._close(ladder, queue.tickets)
+            return
+        here = await self._present(ladder, queue.tickets, now)
+        waiting = [each for each in here if queue.load.get(each.bot, 0) < each.most]
         if waiting:
             await self._pair(ladder, queue, waiting[:MOST_CONSIDERED], now)
 
+    # --- leaving --------------------------------------------------------------------------------
+
+    async def _close(self, ladder: Ladder, tickets: Sequence[Ticket]) -> None:
+        """Nobody waits on a closed ladder: who is in its queue since it was open is told."""
+        for each in tickets:
+            if await self._queues.leave(ladder.name, each.bot):
+                await self._queues.tell_closed(each.bot, ladder.name)
+
+    async def _present(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
+        """Those who have a stream; who has had none for long loses its ticket."""
+        holders = await asyncio.gather(*(self._desk.presence.holder(each.bot) for each in tickets))
+        away = [each for each, holder in zip(tickets, holders, strict=True) if not holder]
+        before = self._away[ladder.name]
+        since = {each.id: before.get(each.id, now) for each in away}
+        self._away[ladder.name] = since
+        for each in away:
+            if now - since[each.id] >= AWAY_MS and await self._queues.leave(ladder.name, each.bot):
+                _log.info("left the queue without a word", ladder=ladder.name, bot=each.bot)
+        return [each for each in tickets if each.id not in since]
+
     # --- seating --------------------------------------------------------------------------------
 
-    async def _pair(
-        self, ladder: Ladder, queue: Queue, waiting: Sequence[Ticket], now: int
-    ) -> None:
-        here = await self._connected(waiting)
-        if not here:
-            return
+    async def _pair(self, ladder: Ladder, queue: Queue, here: Sequence[Ticket], now: int) -> None:
         rows = await self._rows(ladder, here)
         considered = [_waiting(each, rows, queue, now) for each in here]
         known = len({each.bot for each in here} | queue.load.keys())
@@ -98,10 +123,6 @@ class Usher:
             if seated and alone:
                 games = min(each.games for each in considered if each.bot in table)
                 await self._queues.house_plays(ladder.name, house_pause(games))
-
-    async def _connected(self, tickets: Sequence[Ticket]) -> list[Ticket]:
-        holders = await asyncio.gather(*(self._desk.presence.holder(each.bot) for each in tickets))
-        return [each for each, holder in zip(tickets, holders, strict=True) if holder]
 
     async def _rows(self, ladder: Ladder, tickets: Sequence[Ticket]) -> dict[str, Row]:
         season = (await self._boards.head(ladder.name)).season

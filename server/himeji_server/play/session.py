@@ -38,7 +38,7 @@ from himeji_server.games.receipts import Receipt
 from himeji_server.games.refusals import refused_answer, rejection
 from himeji_server.games.table import Table
 from himeji_server.ladder.lobby import Lobby
-from himeji_server.ladder.stream import REQUESTS, LadderStream, left_notice
+from himeji_server.ladder.stream import REQUESTS, LadderStream, closed_notice, left_notice
 from himeji_server.play.closing import Closing
 from himeji_server.play.following import Following, seat_lost
 from himeji_server.play.outbox import Outbox
@@ -53,6 +53,7 @@ PROTOCOL: Final = 1
 SECONDS_BETWEEN_SIGNS: Final = 5.0
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
+_OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
 _ABOUT_NO_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)
 
 
@@ -175,8 +176,8 @@ class Session:
             what, name = await bell.get()
             if what == "seated":
                 self._follow(name)
-            elif what == "left":
-                self.tell(PlayResponse(notice=left_notice(name)))
+            elif what in _OUT_OF_QUEUE:
+                self.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
                 self.close(Closing.ousted(self.player.bot, name))
 

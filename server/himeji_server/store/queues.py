@@ -158,6 +158,10 @@ class Queues:
         """A bot was taken out of a queue by another call than its stream's: the stream hears it."""
         await self._store.call("PUBLISH", keys.BOTS_BELL, f"left {bot} {ladder}")
 
+    async def tell_closed(self, bot: str, ladder: str) -> None:
+        """A bot was taken out of a queue because the ladder is closed: its stream hears it."""
+        await self._store.call("PUBLISH", keys.BOTS_BELL, f"closed {bot} {ladder}")
+
 
 def _ticket(bot: str, text: bytes) -> Ticket:
     found = json.loads(text)
