@@ -6,6 +6,7 @@ import pytest
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownLadder
 from himeji.v1.account_service_pb2 import SCOPE_READ
 from himeji.v1.game_pb2 import EndReason, GameResult
+from himeji.wire.chain import chance_key
 from himeji_server.caller import Caller
 from himeji_server.games.desk import Player
 from himeji_server.ladder import usher
@@ -229,6 +230,37 @@ async def test_a_newcomer_is_seated_with_the_house_in_the_first_round(stage):
     await stage.round()
     ((_, bots),) = (await stage.seated()).items()
     assert set(bots) == {A, "house/random"}
+
+
+async def chance_keys(stage, bots):
+    """Play the game of a trusted ladder that is seated; who sat where, and its chance key."""
+    ((game_id, _),) = (await stage.seated("league")).items()
+    for bot in bots:
+        await stage.lobby.ready(Player(bot, 1), game_id, None, bot.encode())
+    for bot in bots[1:]:
+        await stage.desk.host.resign(game_id, bot, None)
+    stored = (await stage.desk.ledger.table(game_id)).stored
+    key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
+    return [seat.bot for seat in stored.seats], key
+
+
+async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
+    stage.usher._policy = Policy(least_worth=0)
+    await stage.here(A, B, C, ladder="league")
+    played = []
+    for _ in range(4):
+        await stage.round()
+        played.append(await chance_keys(stage, [A, B, C]))
+    (first, key), *others, (_, next_key) = played
+    rotated = [first[1:] + first[:1], first[2:] + first[:2]]
+    assert others == [(rotated[0], key), (rotated[1], key)]
+    assert next_key != key, "then comes the next deal"
+    await stage.lobby.leave(B, "league")
+    await stage.here(D, ladder="league")
+    await stage.round()
+    ((_, bots),) = (await stage.seated("league")).items()
+    assert set(bots) == {A, C, D}
+    assert len(await stage.store.deals.open("league")) == 1, "what B cannot play is dropped"
 
 
 async def test_a_bot_that_has_vanished_leaves_the_queue(stage):

@@ -85,6 +85,9 @@ class Lobby:
         table = await self._seating(player.bot, game_id, seat)
         if not self._waits_for(table, player.bot):
             return table
+        ladder = table.header.ladder
+        if ladder and self._ladders[ladder].trusted:
+            entropy = b""  # the next game of the deal must have the same chance
         table, _ = await self._desk.join(player, game_id, seat, entropy, "")
         return table
 

@@ -10,6 +10,7 @@ import datetime as dt
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -17,11 +18,12 @@ from himeji.rules.errors import UnknownGame
 from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 
 from himeji_server.games.desk import Desk
-from himeji_server.games.host import NewGame
+from himeji_server.games.host import NewGame, new_secret
 from himeji_server.ladder.board import Row, row_name
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.ladder.matchmaking import Meetings, Pair, Policy, Waiting, pair, tables
 from himeji_server.ladder.rating import BEGINNER
+from himeji_server.store.deals import Deal, Order
 from himeji_server.store.games import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.queues import Queue, Ticket
@@ -54,6 +56,7 @@ class Usher:
     ) -> None:
         self._ladders = ladders
         self._queues = store.queues
+        self._deals = store.deals
         self._boards = store.boards
         self._desk = desk
         self._policy = policy or Policy()
@@ -78,7 +81,7 @@ class Usher:
             return
         here = await self._present(ladder, queue.tickets, now)
         waiting = [each for each in here if queue.load.get(each.bot, 0) < each.most]
-        if waiting:
+        if waiting and not (ladder.trusted and await self._go_on(ladder, queue, waiting, now)):
             await self._pair(ladder, queue, waiting[:MOST_CONSIDERED], now)
 
     # --- leaving --------------------------------------------------------------------------------
@@ -103,6 +106,25 @@ class Usher:
 
     # --- seating --------------------------------------------------------------------------------
 
+    async def _go_on(self, ladder: Ladder, queue: Queue, here: Sequence[Ticket], now: int) -> bool:
+        """Seat those whose deal is to be played from other seats; whether there were any.
+
+        A deal whose bots cannot meet any more is not played to its end.
+        """
+        there = {each.bot for each in queue.tickets}
+        tickets, some = {each.bot: each for each in here}, False
+        for deal in await self._deals.open(ladder.name):
+            order = deal.orders[0]
+            free = tickets.keys() >= set(order)
+            if not free and there.issuperset(order):
+                continue  # one of them is busy or away for a moment
+            table = [tickets[bot] for bot in order] if free else []
+            seated = free and await self._seat(ladder, table, now, deal)
+            if not seated:
+                await self._deals.keep(ladder.name, replace(deal, orders=()))
+            some |= seated
+        return some
+
     async def _pair(self, ladder: Ladder, queue: Queue, here: Sequence[Ticket], now: int) -> None:
         rows = await self._rows(ladder, here)
         considered = [_waiting(each, rows, queue, now) for each in here]
@@ -119,7 +141,8 @@ class Usher:
         for table in tables(
             considered, ladder.seats, meetings, self._policy, house_only=house_only
         ):
-            seated = await self._seat(ladder, [tickets[bot] for bot in table], now)
+            deal = new_deal(table) if ladder.trusted else None
+            seated = await self._seat(ladder, [tickets[bot] for bot in table], now, deal)
             if seated and alone:
                 games = min(each.games for each in considered if each.bot in table)
                 await self._queues.house_plays(ladder.name, house_pause(games))
@@ -130,7 +153,9 @@ class Usher:
         found = await self._boards.rows(ladder.name, season, names)
         return {name: Row.parse(text) for name, text in found.items()}
 
-    async def _seat(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> bool:
+    async def _seat(
+        self, ladder: Ladder, tickets: Sequence[Ticket], now: int, deal: Deal | None
+    ) -> bool:
         """Seat these together, if the store agrees, and tell them."""
         game_id = secrets.token_hex(10)
         answer, *who = await self._queues.seat(
@@ -145,7 +170,9 @@ class Usher:
             self._capped[ladder.name][pair(who[0], who[1])] = now
         if answer != "ok":
             return False
-        table = await self._desk.host.create(_new_game(ladder, tickets), game_id)
+        if deal is not None:
+            await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
+        table = await self._desk.host.create(_new_game(ladder, tickets, deal), game_id)
         await self._queues.look_again(ladder.name, game_id, table.stored.created + ladder.ready)
         for bot in (each.bot for each in tickets):
             await self._desk.presence.add_game(bot, game_id)
@@ -196,7 +223,13 @@ def _waiting(ticket: Ticket, rows: dict[str, Row], queue: Queue, now: int) -> Wa
     )
 
 
-def _new_game(ladder: Ladder, tickets: Sequence[Ticket]) -> NewGame:
+def new_deal(table: Order) -> Deal:
+    """A deal that is played once with each bot in each seat."""
+    rotations = tuple(table[first:] + table[:first] for first in range(len(table)))
+    return Deal(secrets.token_hex(8), new_secret(), rotations)
+
+
+def _new_game(ladder: Ladder, tickets: Sequence[Ticket], deal: Deal | None) -> NewGame:
     policy = SeatPolicy.SEAT_POLICY_BOT
     return NewGame(
         ruleset=ladder.ruleset,
@@ -207,6 +240,7 @@ def _new_game(ladder: Ladder, tickets: Sequence[Ticket]) -> NewGame:
         ladder=ladder.name,
         rated=True,
         meant_for=tuple((each.bot, each.version) for each in tickets),
+        secret=deal.secret if deal is not None else b"",
     )
 
 

@@ -225,6 +225,11 @@ def pairs(ladder: str, day: str) -> str:
     return f"{_of_ladder(ladder)}:pairs:{day}"
 
 
+def deals(ladder: str) -> str:
+    """The deals of a trusted ladder that are not played from every seat yet."""
+    return f"{_of_ladder(ladder)}:deals"
+
+
 def pace(ladder: str) -> str:
     """Exists while the house does not play among itself on a ladder."""
     return f"{_of_ladder(ladder)}:pace"
