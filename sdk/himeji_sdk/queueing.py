@@ -63,7 +63,7 @@ class Queueing:
         """Take in that the bot is in a queue, or out of it because somebody else said so."""
         if notice.kind == NoticeKind.NOTICE_KIND_ENTERED:
             self._entered.add(notice.ladder)
-        elif notice.kind in _OUT and self._own:
+        elif notice.kind == NoticeKind.NOTICE_KIND_LEFT and self._own:
             self._own -= 1
         elif notice.kind in _OUT:
             for ladder in [notice.ladder] if notice.ladder else list(self._ladders):

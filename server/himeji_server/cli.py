@@ -122,8 +122,9 @@ class _Refused(click.ClickException):
     metavar="BOT,…",
     envvar="HIMEJI_HOUSE",
     show_envvar=True,
-    help="House bots that the arena runs, as `himeji bots` lists them; they play when invited. "
-    "In development mode `random,greedy` by default, else none; `none` means none.",
+    help="House bots that the arena runs, as `himeji bots` lists them; they play on the "
+    "ladders and when invited. In development mode `random,greedy,planner` by default, else none; "
+    "`none` means none.",
 )
 @click.option(
     "--components",

@@ -2,6 +2,7 @@
 
 A process gets its token in its environment, which only this user can read, and is tied to the
 arena by a tether. The server knows bots by their names alone: the command line `himeji` runs them.
+Of several arenas on one store, one keeps a bot at a time, for it has a single stream.
 """
 
 import asyncio
@@ -23,9 +24,10 @@ from himeji_server import names, tether
 from himeji_server.accounts import Accounts
 from himeji_server.refusal import StartRefusedError
 from himeji_server.store import StoreRefusedError
+from himeji_server.store.leases import Leases, new_holder
 
-STANDARD: Final = ("random", "greedy")
-"""The house bots of an arena in development mode."""
+STANDARD: Final = ("random", "greedy", "planner")
+"""The house bots of an arena in development mode: enough for a newcomer's table of four."""
 
 NONE: Final = "none"
 BOTS: Final = "himeji.bots"
@@ -34,12 +36,17 @@ BOTS: Final = "himeji.bots"
 GAMES_AT_ONCE: Final = 8
 """Games of a ladder that a house bot plays at the same time."""
 
+LEASE_MS: Final = 5_000
+"""How long other arenas wait for the keeper of a bot that does not come back."""
+
 TOKEN: Final = "HIMEJI_TOKEN"  # noqa: S105 - the name of a variable
 _KEPT: Final = frozenset({"HIMEJI_PURE", COMPONENTS})
 _FIRST_WAIT: Final = 0.2
 _LONGEST_WAIT: Final = 30.0
 _STEADY_SECONDS: Final = 60.0  # who lived so long is started again without a long wait
 _STOP_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 1.0  # between two looks at a lease, by who has it and by who waits for it
+_KEPT_ELSEWHERE: Final = "another arena keeps it"
 _NO_FILE: Final = 2  # the tether keeps a file open for its program; standard error is open anyway
 
 _log = structlog.get_logger(__name__)
@@ -64,10 +71,17 @@ class House:
     """The house bots of an arena."""
 
     def __init__(
-        self, accounts: Accounts, bots: Sequence[str], target: str, ladders: Sequence[str] = ()
+        self,
+        accounts: Accounts,
+        leases: Leases,
+        bots: Sequence[str],
+        target: str,
+        ladders: Sequence[str] = (),
     ) -> None:
         """`target` is the arena's own address; on the ladders the bots wait for everybody."""
         self._accounts = accounts
+        self._leases = leases
+        self._name = new_holder()
         self._bots = bots
         self._target = target
         self._ladders = ladders
@@ -99,32 +113,58 @@ class House:
                 process.send_signal(signal.SIGTERM)
         await asyncio.gather(*(asyncio.to_thread(_end, process) for process in processes))
         self._threads.shutdown()
+        await asyncio.gather(
+            *(self._leases.give_back(_full(bot), self._name) for bot in self._bots)
+        )
 
     async def _keep(self, bot: str) -> None:
         clock, wait = asyncio.get_running_loop().time, _FIRST_WAIT
         while True:
             began = clock()
-            why = await self._live(bot)
+            try:
+                await self._until_ours(bot)
+                why = await self._live(bot)
+            except (StoreUnavailable, StoreRefusedError) as error:
+                why = str(error)
             if self._stopped:
                 return
             wait = _FIRST_WAIT if clock() - began > _STEADY_SECONDS else wait
-            _log.error("house bot is not running", bot=f"{names.HOUSE}/{bot}", why=why, wait_s=wait)
+            _log.error("house bot is not running", bot=_full(bot), why=why, wait_s=wait)
             await asyncio.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
 
+    async def _until_ours(self, bot: str) -> None:
+        """Wait until no other arena keeps a bot; said once, for that is how it should be."""
+        said = False
+        while not self._stopped and not await self._take(bot):
+            if not said:
+                _log.info("house bot waits", bot=_full(bot), why=_KEPT_ELSEWHERE)
+            said = True
+            await asyncio.sleep(_LOOK_SECONDS)
+
     async def _live(self, bot: str) -> str:
         """One life of a bot; why it ended."""
-        try:
-            issued = await self._accounts.house_token(bot, "a bot of the house")
-        except (StoreUnavailable, StoreRefusedError) as error:
-            return str(error)
+        issued = await self._accounts.house_token(bot, "a bot of the house")
         if self._stopped:
             return "stopped"
         process = self._spawn(bot, issued.secret)
         self._processes[bot] = process
-        loop = asyncio.get_running_loop()
-        code = await loop.run_in_executor(self._threads, _listen, bot, process)
-        return f"it ended with code {code}"
+        listening = asyncio.get_running_loop().run_in_executor(self._threads, _listen, bot, process)
+        while not (await asyncio.wait({listening}, timeout=_LOOK_SECONDS))[0]:
+            if not await self._still_ours(bot):
+                process.terminate()
+                await asyncio.to_thread(_end, process)
+                return _KEPT_ELSEWHERE
+        return f"it ended with code {listening.result()}"
+
+    async def _still_ours(self, bot: str) -> bool:
+        try:
+            return self._stopped or await self._take(bot)
+        except (StoreUnavailable, StoreRefusedError):
+            return True  # nobody else can take it either
+
+    async def _take(self, bot: str) -> bool:
+        return await self._leases.take(_full(bot), self._name, LEASE_MS)
 
     def _spawn(self, bot: str, token: str) -> subprocess.Popen[str]:
         launcher = [sys.executable, "-I", "-S", tether.__file__, tether.MECHANISM]
@@ -149,6 +189,10 @@ class House:
         )
 
 
+def _full(bot: str) -> str:
+    return f"{names.HOUSE}/{bot}"
+
+
 def _environment(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The environment without the settings of the arena, which are not the bot's."""
     return {
@@ -161,7 +205,7 @@ def _listen(bot: str, process: subprocess.Popen[str]) -> int:
     if process.stderr is not None:
         with process.stderr as lines:
             for line in lines:
-                _log.warning("house bot says", bot=f"{names.HOUSE}/{bot}", line=line.rstrip())
+                _log.warning("house bot says", bot=_full(bot), line=line.rstrip())
     code = process.wait()
     if process.stdin is not None:
         process.stdin.close()

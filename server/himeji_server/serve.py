@@ -23,6 +23,7 @@ from himeji_server.refusal import StartRefusedError
 from himeji_server.running import Chore, background, until_told
 from himeji_server.settings import HOST, Settings
 from himeji_server.store import Store, StoreImpairedError, StoreRefusedError, without_password
+from himeji_server.store.leases import Leases
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ async def arena(settings: Settings) -> AsyncIterator[Arena]:
         else:
             metrics_ports = stack.enter_context(metrics.served(settings.metrics_port))
             port = await stack.enter_async_context(serving(settings, store, accounts))
-        open_ladders = ladders.read(settings.ladders).accepting
-        house = House(accounts, settings.house, f"{HOST}:{port}", open_ladders)
+        shared = ladders.read(settings.ladders).shared
+        house = House(accounts, Leases(store), settings.house, f"{HOST}:{port}", shared)
         await stack.enter_async_context(background(house.keep_running))
         # The first to go: a bot that stops in good order needs an arena to say goodbye to.
         stack.push_async_callback(house.stop)

@@ -46,7 +46,10 @@ def test_the_numbers_of_matchmaking_are_those_of_the_code():
     assert f"and {100 * policy.anchor_share:g} of 100 tables get a **house bot**" in TEXT
     assert f"at most **{policy.pair_cap} times a day**" in TEXT
     assert f"lacks others after {policy.house_after:g} seconds" in TEXT
-    assert f"one game per ladder in {usher.HOUSE_PAUSE_MS // 1000} seconds" in TEXT
+    assert f"stream has been gone for {usher.AWAY_MS // 1000} seconds" in TEXT
+    pauses = [usher.house_pause(games) // 1000 for games in (0, 1, 10_000)]
+    assert pauses == [60, 120, 600]
+    assert "rests for 60 seconds, after the next one for 120 and so on up to 10 minutes" in TEXT
 
 
 def test_the_numbers_of_ratings_are_those_of_the_code():

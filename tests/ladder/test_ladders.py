@@ -67,6 +67,9 @@ def test_a_file_changes_a_ladder_and_adds_others(read):
     assert blitz.trusted
     assert not blitz.accepting
     assert "base-3p" in found.names
+    assert "blitz" not in found.shared, "it is closed"
+    assert "base-2p" in found.shared
+    assert "solo-hard" not in found.shared, "nobody meets anybody there"
 
 
 def test_a_file_may_be_all_there_is(read):

@@ -19,6 +19,7 @@ from himeji.v1.game_service_pb2 import ListGamesRequest
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji_sdk import connection
 from himeji_sdk.ladders import LadderClient
+from himeji_server.ladder.steward import LEASE
 from himeji_server.store import keys
 
 ROOT = Path(__file__).parents[2]
@@ -123,14 +124,14 @@ class Battle:
 
     async def kill_the_rater(self):
         """Kill the process that pairs and rates at this moment."""
-        holder = await self.redis.get(keys.LADDER_LEASE)
+        holder = await self.redis.get(keys.lease(LEASE))
         if holder and int(holder.split()[0]) in self.workers():
             os.kill(int(holder.split()[0]), signal.SIGKILL)
             self.report.counts["raters killed"] += 1
 
     async def kill_another(self):
         """Kill a process that does not."""
-        holder = await self.redis.get(keys.LADDER_LEASE) or "0"
+        holder = await self.redis.get(keys.lease(LEASE)) or "0"
         others = [pid for pid in self.workers() if pid != int(holder.split()[0])]
         if others:
             os.kill(others[0], signal.SIGKILL)

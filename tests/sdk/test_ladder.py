@@ -91,6 +91,28 @@ def rated(place, wait_until, games):
         return table()
 
 
+@pytest.fixture
+def standard_arena(start_arena, tmp_path):
+    data = str(tmp_path / "data")
+    return start_arena("--port", "0", "--data", data, env={"HIMEJI_HOUSE": ""}).opened()
+
+
+def test_the_standard_house_is_enough_for_a_newcomer_at_a_table_of_four(
+    standard_arena, wait_until, tmp_path
+):
+    place = place_of(standard_arena)
+    (tmp_path / "mine.py").write_text(BOT)
+    words = ("join", "mine.py", "--ladder", "base-4p", "--target", place.target, "--token-file")
+    process = subprocess.Popen([HIMEJI, "ladder", *words, str(place.token_file)], cwd=tmp_path)
+    try:
+        with LadderClient(place.target, place.token) as client:
+            ladder = lambda: client.call("GetLadder", ladder="base-4p").ladder  # noqa: E731
+            wait_until(lambda: ladder().playing == 1, "the newcomer is seated")
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_newcomer_plays_its_first_rated_games_by_one_command(himeji, place, wait_until, tmp_path):
     (tmp_path / "mine.py").write_text(BOT)
     ends = json.loads(himeji("join", "mine.py", "--games", "2", "--quiet", "--json"))
@@ -229,8 +251,9 @@ def test_only_what_others_said_takes_a_bot_out_for_good():
     queueing.told(notice("LEFT", "a"))
     assert [each.enter.ladder for each in queueing.enter()] == ["b"]
     assert not queueing.over
+    queueing.pause()
     queueing.told(notice("LADDER_CLOSED", "b"))
-    assert queueing.over
+    assert queueing.over, "that is no answer to its own request"
     assert not Queueing().over
 
 

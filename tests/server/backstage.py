@@ -24,6 +24,7 @@ LADDERS = Ladders(
         "base-2p": Ladder("base-2p", "base", 2, ready=READY_MS),
         "base-3p": Ladder("base-3p", "base", 3, ready=READY_MS),
         "solo-hard": Ladder("solo-hard", "solo", 1, {"difficulty": "hard"}, ready=READY_MS),
+        "league": Ladder("league", "base", 3, ready=READY_MS, trusted=True),
         "closed": Ladder("closed", "base", 2, accepting=False),
     }
 )

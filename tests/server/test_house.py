@@ -51,6 +51,12 @@ def client_of(arena):
     return Client(arena.address, Path(arena.facts["token"]).read_text().strip(), patience=PATIENCE)
 
 
+def is_there(client):
+    """The house bot plays: it has its stream, and was not taken from it."""
+    game = client.create_game(seats=["local/me", "house/random"])
+    return play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
+
+
 def play_to_the_end(mine):
     while (asked := mine.decision(wait=PATIENCE)) is not None:
         mine.submit(asked.legal[0])
@@ -61,7 +67,7 @@ def play_to_the_end(mine):
 @pytest.mark.parametrize("bot", house.STANDARD)
 def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house, bot):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
-    assert arena.facts["house"] == "house/random, house/greedy"
+    assert arena.facts["house"] == "house/random, house/greedy, house/planner"
     with client_of(arena) as client:
         game = client.create_game(seats=["local/me", f"house/{bot}"])
         assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
@@ -121,6 +127,29 @@ def test_a_killed_arena_leaves_no_house_bot(open_house, is_alive, wait_until):
     wait_until(lambda: not is_alive(pid), "the house bot is gone")
 
 
+def test_of_two_arenas_on_one_redis_one_keeps_a_house_bot_until_it_is_gone(
+    start_redis, start_arena, wait_until, tmp_path
+):
+    redis = start_redis("--appendonly", "yes")
+    options = ("--port", "0", "--redis", redis.url, "--house", "random")
+    arenas = [start_arena(*options, "--data", str(tmp_path / name)).opened() for name in "ab"]
+    wait_until(lambda: any(map(house_pids, arenas)), "the house bot runs")
+    keeper, other = sorted(arenas, key=house_pids, reverse=True)
+    wait_until(lambda: "another arena keeps it" in other.errors, "the other arena waits")
+    with client_of(other) as client:
+        assert is_there(client)
+        assert house_pids(other) == []
+        assert len(house_pids(keeper)) == 1
+        keeper.process.kill()
+        wait_until(lambda: house_pids(other), "the other arena has taken over")
+        assert is_there(client)
+        assert len(house_pids(other)) == 1
+    assert other.stop() == 0
+    said = keeper.errors + other.errors
+    assert "house bot says" not in said, "a stream was taken over"
+    assert said.count("another arena keeps it") == 1
+
+
 def test_the_token_of_a_house_bot_is_not_on_its_command_line(open_house):
     _, pid = open_house("--house", "random")
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -149,19 +178,47 @@ def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
 
 
 def test_the_setting_is_a_list_or_none():
-    assert house.wanted(None, dev=True) == ("random", "greedy")
+    assert house.wanted(None, dev=True) == ("random", "greedy", "planner")
     assert house.wanted("none", dev=True) == ()
     assert house.wanted(" random , random,", dev=True) == ("random",)
     with pytest.raises(StartRefusedError, match="there is no bot 'x'"):
         house.wanted("x", dev=True)
 
 
-class Restless(House):
-    """A house whose bots end at once, with a word."""
+class FakeLeases:
+    """Leases that this arena has, unless `elsewhere` says that another one has them."""
 
-    def __init__(self, token, lives):
-        super().__init__(SimpleNamespace(house_token=token), ["a"], "127.0.0.1:1")
+    def __init__(self):
+        self.elsewhere = False
+        self.held = set()
+        self.missed = asyncio.Event()
+        """Set when somebody asked twice in vain: once who kept the bot, once who waits for it."""
+        self._misses = 0
+
+    async def take(self, name, _holder, _milliseconds):
+        if not self.elsewhere:
+            self.held.add(name)
+            return True
+        self._misses += 1
+        if self._misses == 2:
+            self.missed.set()
+        return False
+
+    async def give_back(self, name, _holder):
+        self.held.discard(name)
+
+
+class Restless(House):
+    """A house whose bots end at once, with a word; or live, if `code` says so."""
+
+    def __init__(self, token, lives, code=""):
+        self.leases = FakeLeases()
+        accounts = SimpleNamespace(house_token=token)
+        super().__init__(accounts, self.leases, ["a"], "127.0.0.1:1")
+        self._code = code
         self._left = lives
+        self.spawned = []
+        self.alive = asyncio.Event()
         self.enough = asyncio.Event()
 
     def _spawn(self, bot, token):
@@ -169,8 +226,13 @@ class Restless(House):
         if self._left == 0:
             self.enough.set()
         code = f"import sys; print({bot + token!r}, file=sys.stderr); sys.exit(3)"
-        command = [sys.executable, "-I", "-S", "-c", code]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = [sys.executable, "-I", "-S", "-c", self._code or code]
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.spawned.append(process)
+        self.alive.set()
+        return process
 
 
 async def logged_in(lives, token):
@@ -182,6 +244,28 @@ async def logged_in(lives, token):
             await home.enough.wait()
             await home.stop()
     return logged
+
+
+async def test_a_bot_that_another_arena_took_is_ended_and_waits_for_its_turn(monkeypatch):
+    monkeypatch.setattr(house, "_LOOK_SECONDS", 0.01)
+
+    async def token(_bot, _description):
+        return SimpleNamespace(secret="-s")
+
+    home = Restless(token, 2, "import time; time.sleep(600)")
+    with capture_logs() as logged:
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+            group.create_task(home.keep_running())
+            await home.alive.wait()
+            home.leases.elsewhere = True
+            await home.leases.missed.wait()
+            assert [process.poll() for process in home.spawned] == [-signal.SIGTERM]
+            home.leases.elsewhere = False
+            await home.enough.wait()
+            assert home.leases.held == {"house/a"}
+            await home.stop()
+    assert home.leases.held == set(), "the next arena need not wait"
+    assert [each["event"] for each in logged] == ["house bot is not running", "house bot waits"]
 
 
 async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownLadder
 from himeji.v1.account_service_pb2 import SCOPE_READ
 from himeji.v1.game_pb2 import EndReason, GameResult
+from himeji.wire.chain import chance_key
 from himeji_server.caller import Caller
 from himeji_server.games.desk import Player
 from himeji_server.ladder import usher
@@ -231,14 +232,63 @@ async def test_a_newcomer_is_seated_with_the_house_in_the_first_round(stage):
     assert set(bots) == {A, "house/random"}
 
 
+async def chance_keys(stage, bots):
+    """Play the game of a trusted ladder that is seated; who sat where, and its chance key."""
+    ((game_id, _),) = (await stage.seated("league")).items()
+    for bot in bots:
+        await stage.lobby.ready(Player(bot, 1), game_id, None, bot.encode())
+    for bot in bots[1:]:
+        await stage.desk.host.resign(game_id, bot, None)
+    stored = (await stage.desk.ledger.table(game_id)).stored
+    key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
+    return [seat.bot for seat in stored.seats], key
+
+
+async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
+    stage.usher._policy = Policy(least_worth=0)
+    await stage.here(A, B, C, ladder="league")
+    played = []
+    for _ in range(4):
+        await stage.round()
+        played.append(await chance_keys(stage, [A, B, C]))
+    (first, key), *others, (_, next_key) = played
+    rotated = [first[1:] + first[:1], first[2:] + first[:2]]
+    assert others == [(rotated[0], key), (rotated[1], key)]
+    assert next_key != key, "then comes the next deal"
+    await stage.lobby.leave(B, "league")
+    await stage.here(D, ladder="league")
+    await stage.round()
+    ((_, bots),) = (await stage.seated("league")).items()
+    assert set(bots) == {A, C, D}
+    assert len(await stage.store.deals.open("league")) == 1, "what B cannot play is dropped"
+
+
+async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
+    await stage.here(A, B)
+    for bot in (A, B):
+        await stage.desk.presence.leave(bot, f"stream of {bot}")
+    now = await stage.store.games.now()
+    await stage.usher.round(now)
+    await stage.desk.presence.arrive(B, "its next stream")
+    await stage.usher.round(now + 1)
+    await stage.desk.presence.leave(B, "its next stream")
+    await stage.usher.round(now + usher.AWAY_MS)
+    assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
+    await stage.usher.round(now + 2 * usher.AWAY_MS)
+    assert not (await stage.store.queues.queue(LADDER)).tickets
+
+
 async def test_the_house_plays_with_itself_now_and_then(stage):
     await stage.here("house/p", "house/q", most=8)
     await stage.round()
     await stage.round()
     assert len(await stage.seated()) == 1, "and then it rests"
+    rest = await stage.redis.call("PTTL", keys.pace(LADDER))
+    assert 0 < rest <= usher.HOUSE_PAUSE_MS
     await stage.redis.call("DEL", keys.pace(LADDER))
     await stage.round()
     assert len(await stage.seated()) == 2
+    assert await stage.redis.call("PTTL", keys.pace(LADDER)) > rest, "longer, for it is known now"
 
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkeypatch):
@@ -328,9 +378,15 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(stage):
 
 
 async def test_only_one_process_at_a_time_keeps_the_ladders_going(stage, other):
-    queues = stage.store.queues
-    assert await queues.lease("one", 200)
-    assert await queues.lease("one", 200)
-    assert not await other.store.queues.lease("two", 200)
-    await asyncio.sleep(0.3)
-    assert await other.store.queues.lease("two", 200)
+    ours, theirs = stage.store.leases, other.store.leases
+    assert await ours.take("work", "one", 60_000)
+    assert await ours.take("work", "one", 60_000)
+    assert await theirs.take("other work", "two", 60_000)
+    assert not await theirs.take("work", "two", 60_000)
+    await theirs.give_back("work", "two")
+    assert not await theirs.take("work", "two", 60_000), "it was not theirs"
+    assert await ours.take("work", "one", 1)
+    await asyncio.sleep(0.1)
+    assert await theirs.take("work", "two", 60_000), "it ends by itself"
+    await theirs.give_back("work", "two")
+    assert await ours.take("work", "one", 60_000)

@@ -7,6 +7,8 @@ import pytest
 from himeji.v1 import play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.ladder_service_pb2 import WatchResultsRequest
+from himeji_server.store import Store
+from himeji_server.store.queues import Queues
 
 from tests.server.arena_client import PATIENCE, kind, reason, reason_of
 from tests.server.ladder_arena import Regular, enter, reception
@@ -69,6 +71,24 @@ async def test_two_bots_enter_are_seated_play_and_are_rated(arena):
     assert {each.bot: each.games for each in result} == {"ann/bot": 1, "bob/bot": 1}
     game = (await guest.game("GetGame", game_id=game_id)).game
     assert (game.ladder, game.rated) == ("base-2p", True)
+
+
+async def test_who_waits_on_a_ladder_that_is_closed_is_told(redis_server, tmp_path):
+    file = tmp_path / "ladders.toml"
+    file.write_text("[base-2p]\naccepting = false\n")
+    async with reception(redis_server.url, tmp_path, ladders=file) as arena:
+        (ann,) = await streams(arena, "ann")
+        store = await Store.connect(redis_server.url)
+        await Queues(store).enter("base-2p", "ann/bot", 1, 1)  # when it was open
+        await store.close()
+        told = (await ann.until("notice")).notice
+        assert (told.kind, told.ladder) == (kind("LADDER_CLOSED"), "base-2p")
+        assert (await enter(ann, again=True)).kind == kind("LADDER_CLOSED")
+        await ann.send("fresh", enter=play.Enter(ladder="base-2p"))
+        refused = (await ann.answer("fresh")).rejected
+        assert refused.message == "base-2p is closed: nobody can enter"
+        guest = await arena.guest("ann")
+        assert not (await guest.ladder("ListTickets", ladder="base-2p")).tickets
 
 
 async def finished(guest, ladder, game_id):

@@ -155,8 +155,9 @@ class Ladder(_message.Message):
     strike_limit: _builtins.int
     """The illegal answer of a seat that ends its part, from 1."""
     trusted: _builtins.bool
-    """Whether its bots are trusted, so that deals may be repeated with rotated seats. On a public
-    ladder every game has a chance key of its own.
+    """Whether its bots are trusted: the same bots then play each deal once from every seat, and what
+    they add to the chance key is not taken. On a public ladder every game has a chance key of its
+    own.
     """
     season: _builtins.int
     """The running season, from 1."""

@@ -50,7 +50,9 @@ class _NoticeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NoticeKind
     part is over, and GameOver comes when the game is. The game goes on with the stand-in.
     """
     NOTICE_KIND_LADDER_CLOSED: _NoticeKind.ValueType  # 7
-    """`ladder` was closed or its season ended; the bot is out of its queue."""
+    """`ladder` was closed; the bot is out of its queue. Games that have begun go on. Sent when the
+    ladder closes, and as the answer to an Enter that says again what was said before.
+    """
     NOTICE_KIND_GOODBYE: _NoticeKind.ValueType  # 20
     """Closing. The client closed its side; all its requests are answered. Status OK."""
     NOTICE_KIND_TAKEN_OVER: _NoticeKind.ValueType  # 21
@@ -113,7 +115,9 @@ NOTICE_KIND_SEAT_LOST: NoticeKind.ValueType  # 6
 part is over, and GameOver comes when the game is. The game goes on with the stand-in.
 """
 NOTICE_KIND_LADDER_CLOSED: NoticeKind.ValueType  # 7
-"""`ladder` was closed or its season ended; the bot is out of its queue."""
+"""`ladder` was closed; the bot is out of its queue. Games that have begun go on. Sent when the
+ladder closes, and as the answer to an Enter that says again what was said before.
+"""
 NOTICE_KIND_GOODBYE: NoticeKind.ValueType  # 20
 """Closing. The client closed its side; all its requests are answered. Status OK."""
 NOTICE_KIND_TAKEN_OVER: NoticeKind.ValueType  # 21
@@ -590,7 +594,9 @@ class Ready(_message.Message):
     seat: _builtins.int
     """The seat, where the bot has more than one in the game. Absent: all of them."""
     entropy: _builtins.bytes
-    """Random bytes of the bot's own that go into the chance key, up to 32. Empty: none."""
+    """Random bytes of the bot's own that go into the chance key, up to 32; on a trusted ladder they
+    do not. Empty: none.
+    """
     decline: _builtins.bool
     """True to refuse the seat. It is then as if the bot had not answered, only sooner."""
     def __init__(

@@ -75,7 +75,7 @@ class Bells:
 
     @contextmanager
     def bot(self, bot: str) -> Iterator[Bell]:
-        """A queue of what happens to the bot: ("stream", id) or ("seated", game id)."""
+        """A queue of what happens to the bot: ("stream", id), ("seated", game id) and so on."""
         bell: Bell = asyncio.Queue()
         self._bots[bot].add(bell)
         try:

@@ -66,6 +66,14 @@ class NewGame:
     meant_for: tuple[tuple[str, int], ...] = ()
     """A seating: the bot and version of each seat, which have to answer."""
 
+    secret: bytes = b""
+    """What the chance key follows from; a fresh one if it is empty, which is the rule."""
+
+
+def new_secret() -> bytes:
+    """The secret of a game, which nobody knows before it is over."""
+    return secrets.token_bytes(32)
+
 
 class Host:
     """Plays the games of a store. Many hosts may share one store."""
@@ -80,7 +88,7 @@ class Host:
         ruleset = rules.ruleset(new.ruleset)
         ruleset.check_seats(len(new.plans))
         options = ruleset.check_options(new.options)
-        secret = secrets.token_bytes(32)
+        secret = new.secret or new_secret()
         header = Game(
             game_id=game_id or secrets.token_hex(10),
             ruleset=ruleset.name,

@@ -67,9 +67,11 @@ class Ladders:
         return list(self._ladders)
 
     @property
-    def accepting(self) -> list[str]:
-        """The names of those that bots can enter."""
-        return [name for name, ladder in self._ladders.items() if ladder.accepting]
+    def shared(self) -> list[str]:
+        """The names of those that bots can enter and in which they meet others."""
+        return [
+            name for name, ladder in self._ladders.items() if ladder.accepting and ladder.seats > 1
+        ]
 
 
 def defaults() -> dict[str, Ladder]:

@@ -47,6 +47,10 @@ class Lobby:
             found.name, player.bot, player.version, max_games or 1, again=again
         )
 
+    def is_open(self, ladder: str) -> bool:
+        """Whether there is a ladder of that name, and bots can enter it."""
+        return ladder in self._ladders.names and self._ladders[ladder].accepting
+
     async def leave(self, bot: str, ladder: str) -> list[str]:
         """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
         wanted = [self._ladders[ladder].name] if ladder else self._ladders.names
@@ -81,6 +85,9 @@ class Lobby:
         table = await self._seating(player.bot, game_id, seat)
         if not self._waits_for(table, player.bot):
             return table
+        ladder = table.header.ladder
+        if ladder and self._ladders[ladder].trusted:
+            entropy = b""  # the next game of the deal must have the same chance
         table, _ = await self._desk.join(player, game_id, seat, entropy, "")
         return table
 

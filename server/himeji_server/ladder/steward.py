@@ -1,8 +1,6 @@
 """The steward: the chore that keeps ladders going, in one process at a time."""
 
 import asyncio
-import os
-import secrets
 from typing import Final
 
 import structlog
@@ -13,8 +11,10 @@ from himeji_server.ladder.rater import Rater
 from himeji_server.ladder.usher import Usher
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.leases import new_holder
 
 SECONDS_BETWEEN_ROUNDS: Final = 0.2
+LEASE: Final = "ladders"
 LEASE_MS: Final = 3_000
 """How long the others wait for a steward that does not come back."""
 
@@ -29,13 +29,19 @@ class Steward:
         self._usher = usher
         self._rater = rater
         self._director = director
-        self._name = f"{os.getpid()} {secrets.token_hex(8)}"
+        self._name = new_holder()
 
     async def run(self) -> None:
         """Work as long as the arena does; whoever holds the lease works alone."""
+        try:
+            await self._work()
+        finally:
+            await self._store.leases.give_back(LEASE, self._name)
+
+    async def _work(self) -> None:
         while True:
             try:
-                if await self._store.queues.lease(self._name, LEASE_MS):
+                if await self._store.leases.take(LEASE, self._name, LEASE_MS):
                     await self.round()
             except (StoreUnavailable, StoreRefusedError):
                 _log.warning("cannot keep the ladders going: the store does not answer")

@@ -44,6 +44,8 @@ class LadderStream:
     async def _enter(self, request: PlayRequest) -> Notice:
         enter = request.enter
         again = enter.again
+        if again and not self._lobby.is_open(enter.ladder):
+            return closed_notice(enter.ladder)
         if not await self._lobby.enter(self._player, enter.ladder, enter.max_games, again=again):
             return left_notice(enter.ladder)
         return Notice(
@@ -82,6 +84,15 @@ class LadderStream:
         if table.game_id in self._declined:
             return []  # it was answered when it declined
         return [failed_notice(table, self._player.bot, self._lobby.answer_ms(table))]
+
+
+def closed_notice(ladder: str) -> Notice:
+    """The bot is out of a queue, because there is none any more."""
+    return Notice(
+        kind=NoticeKind.NOTICE_KIND_LADDER_CLOSED,
+        message=f"{ladder} was closed: out of its queue",
+        ladder=ladder,
+    )
 
 
 def left_notice(ladder: str) -> Notice:

@@ -16,7 +16,7 @@ from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
 
 from himeji_server.games.desk import Desk, Player
 from himeji_server.ladder.lobby import Lobby
-from himeji_server.ladder.stream import LadderStream, left_notice
+from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
 from himeji_server.play.answers import Answers
 from himeji_server.play.closing import Closing
 from himeji_server.play.followed import Followed
@@ -27,6 +27,7 @@ from himeji_server.store.games import OVER
 
 PROTOCOL: Final = 1
 SECONDS_BETWEEN_SIGNS: Final = 5.0
+_OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
 
 
 class Session:
@@ -93,8 +94,8 @@ class Session:
             what, name = await bell.get()
             if what == "seated":
                 self._followed.follow(name)
-            elif what == "left":
-                self._line.tell(PlayResponse(notice=left_notice(name)))
+            elif what in _OUT_OF_QUEUE:
+                self._line.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
                 self.close(Closing.ousted(self.player.bot, name))
 

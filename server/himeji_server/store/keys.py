@@ -13,6 +13,11 @@ PULSE: Final = "himeji:pulse"
 """Written to see whether writes are taken."""
 
 
+def lease(name: str) -> str:
+    """Who does a thing that only one process does. It saves work, and no game relies on it."""
+    return f"himeji:lease:{name}"
+
+
 def bucket_of(game_id: str) -> int:
     """The bucket of a game."""
     return zlib.crc32(game_id.encode()) % BUCKETS
@@ -151,9 +156,6 @@ def games_of(bot: str) -> str:
 
 # Ladders. Everything of one ladder shares a slot; what crosses to a game's slot can be done again.
 
-LADDER_LEASE: Final = "himeji:ladder-lease"
-"""The process that pairs and rates at the moment. It saves work, and nothing relies on it."""
-
 AUDIT: Final = "{audit}:log"
 """The audit log; the id of an entry is its sequence."""
 
@@ -221,6 +223,11 @@ def seatings(ladder: str) -> str:
 def pairs(ladder: str, day: str) -> str:
     """How often two bots were seated together on a day."""
     return f"{_of_ladder(ladder)}:pairs:{day}"
+
+
+def deals(ladder: str) -> str:
+    """The deals of a trusted ladder that are not played from every seat yet."""
+    return f"{_of_ladder(ladder)}:deals"
 
 
 def pace(ladder: str) -> str:

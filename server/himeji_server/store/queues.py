@@ -15,7 +15,6 @@ SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter")
 _SEAT: Final = Script("seat")
 _RELEASE: Final = Script("release")
-_LEASE: Final = Script("lease")
 
 
 @dataclass(frozen=True)
@@ -155,13 +154,13 @@ class Queues:
         """The house plays among itself, and then not for a while."""
         await self._store.call("SET", keys.pace(ladder), 1, "PX", max(1, pause_ms))
 
-    async def lease(self, holder: str, milliseconds: int) -> bool:
-        """Whether this process is the one that pairs and rates for the next while."""
-        return bool(await self._store.run(_LEASE, [keys.LADDER_LEASE], holder, milliseconds))
-
     async def tell_left(self, bot: str, ladder: str) -> None:
         """A bot was taken out of a queue by another call than its stream's: the stream hears it."""
         await self._store.call("PUBLISH", keys.BOTS_BELL, f"left {bot} {ladder}")
+
+    async def tell_closed(self, bot: str, ladder: str) -> None:
+        """A bot was taken out of a queue because the ladder is closed: its stream hears it."""
+        await self._store.call("PUBLISH", keys.BOTS_BELL, f"closed {bot} {ladder}")
 
 
 def _ticket(bot: str, text: bytes) -> Ticket:
