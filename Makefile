@@ -13,7 +13,8 @@ CONTRACT := $(wildcard proto/released.binpb)
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle loadtest clean
+.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle loadtest capacity \
+  clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +99,9 @@ ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are kil
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
 	$(BIN)/python -m loadtest $(ARGS)
+
+capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
+	$(BIN)/python -m loadtest.capacity $(ARGS)
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
