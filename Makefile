@@ -14,7 +14,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle loadtest capacity \
-  clean
+  cluster-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, a
 
 capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
+
+cluster-test: $(BUILT) ## play on a Redis Cluster of six nodes while it loses a primary and moves slots
+	$(BIN)/pytest tests/cluster/check_cluster.py $(ARGS)
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

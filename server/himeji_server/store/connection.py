@@ -35,6 +35,7 @@ from redis.exceptions import (
 
 from himeji_server import metrics
 from himeji_server.store import keys
+from himeji_server.store.cluster import REDIRECTIONS, Cluster
 
 OLDEST_VERSION: Final = (7, 0)
 DURABLE: Final[Mapping[str, str]] = {
@@ -111,7 +112,7 @@ class Batches:
         self._complaints: dict[str, float] = {}
 
     def send(self, *command: Argument) -> asyncio.Future[Any]:
-        """Send a command; its answer raises ours, and NoScriptError for a script.
+        """Send a command; its answer raises ours, NoScriptError for a script, or REDIRECTIONS.
 
         Whoever gives the answer up leaves the command under way: what was sent is carried out.
         """
@@ -121,10 +122,27 @@ class Batches:
             self._sender = asyncio.create_task(self._send_all())
         return answer
 
+    async def ping(self) -> None:
+        """Return when Redis answers; raises ours."""
+        await self.send("PING")
+
+    async def of_each_primary(self, *command: Argument) -> list[Any]:
+        """The answers of all that take writes: of the one that there is."""
+        return [await self.send(*command)]
+
+    def listening_pool(self) -> ConnectionPool:
+        """Where bells are heard."""
+        return self._pool
+
     async def drain(self) -> None:
         """Wait until everything that was sent is answered."""
         if self._sender is not None:
             await asyncio.wait({self._sender})
+
+    async def close(self) -> None:
+        """Close every connection, after what is under way."""
+        await self.drain()
+        await self._pool.disconnect()
 
     async def _send_all(self) -> None:
         try:
@@ -163,7 +181,7 @@ class Batches:
     def _settle(self, answer: asyncio.Future[Any], result: Any) -> None:
         if answer.done():
             return
-        if isinstance(result, NoScriptError):
+        if isinstance(result, (NoScriptError, *REDIRECTIONS)):
             answer.set_exception(result)
         elif isinstance(result, Exception):
             answer.set_exception(self._noted(_ours(result)))
@@ -206,7 +224,7 @@ async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, st
 
 
 class Store:
-    """A connection to one Redis."""
+    """A connection to one Redis, which may be a Cluster."""
 
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
@@ -221,7 +239,7 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=_ANSWER_SECONDS,
             )
-            self._batches = Batches(self._redis.connection_pool)
+            self._batches: Batches | Cluster = Batches(self._redis.connection_pool)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
@@ -229,10 +247,11 @@ class Store:
 
     @classmethod
     async def connect(cls, url: str) -> Self:
-        """Connect and ping; raises StoreUnavailable or StoreRefusedError."""
+        """Connect and ping, and find out about a Cluster's nodes; raises like `ping`."""
         store = cls(url)
         try:
             await store.ping()
+            await store._find_cluster()
         except BaseException:
             await store.close()
             raise
@@ -240,7 +259,14 @@ class Store:
 
     async def ping(self) -> None:
         """Return when Redis answers; raises StoreUnavailable or StoreRefusedError."""
-        await _answer(self._redis.ping())
+        await self._batches.ping()
+
+    async def _find_cluster(self) -> None:
+        """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
+        info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("cluster")))
+        if info.get("cluster_enabled"):
+            self._batches = cluster = Cluster(self._redis.connection_pool, Batches)
+            await cluster.look()
 
     async def version(self) -> str:
         """Give the version of Redis that the server is, or is compatible with."""
@@ -256,17 +282,17 @@ class Store:
 
     async def check_writable(self) -> None:
         """Raise StoreImpairedError when the server takes no writes."""
-        await _answer(cast("Awaitable[object]", self._redis.set(keys.PULSE, "", ex=1)))
+        await self.call("SET", keys.PULSE, "", "EX", 1)
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""
-        settings = cast("Awaitable[dict[str, str]]", self._redis.config_get(*DURABLE))
-        found = await _answer(settings)
-        weak = [
-            f"{name} is {found.get(name, 'unknown')} and has to be {needed}"
-            for name, needed in DURABLE.items()
-            if found.get(name) != needed
-        ]
+        weak: dict[str, None] = {}
+        for found in await self._batches.of_each_primary("CONFIG", "GET", *DURABLE):
+            names = dict(zip(found[::2], found[1::2], strict=True))
+            for name, needed in DURABLE.items():
+                value = bytes(names.get(name.encode(), b"unknown")).decode()
+                if value != needed:
+                    weak[f"{name} is {value} and has to be {needed}"] = None
         if weak:
             raise StoreRefusedError("; ".join(weak))
 
@@ -283,7 +309,7 @@ class Store:
 
     async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Channel and message of each bell as it rings; ends when the connection is lost."""
-        pool = self._redis.connection_pool
+        pool = self._batches.listening_pool()
         with contextlib.suppress(RedisError, OSError):
             connection = pool.make_connection()  # type: ignore[no-untyped-call]
             try:
@@ -299,7 +325,7 @@ class Store:
 
     async def close(self) -> None:
         """Close every connection, after what is under way."""
-        await self._batches.drain()
+        await self._batches.close()
         await self._redis.aclose()
 
 

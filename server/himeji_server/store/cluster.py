@@ -1,0 +1,183 @@
+"""A Redis Cluster: which primary has the slot of a key, and what to do when that changes.
+
+A command that a node does not take was not carried out, so it is sent on to the one that is named.
+A node that does not answer may have carried it out: that is reported like a lost Redis, and the
+nodes are asked who has which slots now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import structlog
+from himeji.rules.errors import StoreUnavailable
+from redis.asyncio import ConnectionPool
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+from redis.exceptions import AskError, MovedError, TryAgainError
+
+REDIRECTIONS: Final = (AskError, MovedError, TryAgainError)
+"""What a node answers that has not done what it was told."""
+
+_KEYLESS: Final = frozenset({"TIME", "PUBLISH"})
+_SCRIPTS: Final = frozenset({"EVAL", "EVALSHA"})
+_MOST_REDIRECTIONS: Final = 16
+_SECONDS_UNTIL_TRIED_AGAIN: Final = 0.05
+_SECONDS_BETWEEN_LOOKS: Final = 0.2
+
+_log = structlog.get_logger(__name__)
+
+Address = tuple[str, int]
+
+
+class Sender(Protocol):
+    """What sends commands to one node; an answer may raise one of REDIRECTIONS."""
+
+    def send(self, *command: Any) -> asyncio.Future[Any]:
+        """Send a command."""
+        ...
+
+    async def drain(self) -> None:
+        """Wait until everything that was sent is answered."""
+        ...
+
+
+class Cluster:
+    """The primaries of a cluster, found through one of its nodes."""
+
+    def __init__(self, seed: ConnectionPool, make: Callable[[ConnectionPool], Sender]) -> None:
+        self._seed = seed
+        self._make = make
+        self._pools: dict[Address, ConnectionPool] = {}
+        self._senders: dict[Address, Sender] = {}
+        self._slots: list[Address] = []
+        self._turns = itertools.count()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def look(self) -> None:
+        """Ask the nodes, one after the other, who has which slots; raises StoreUnavailable."""
+        for address in [*self._senders] or [_address(self._seed)]:
+            with contextlib.suppress(StoreUnavailable):
+                rows = await self._sender(address).send("CLUSTER", "SLOTS")
+                self._take(rows, address[0])
+                return
+        raise StoreUnavailable("the store does not answer")
+
+    async def send(self, *command: Any) -> Any:
+        """Send a command to the primary that has its key, wherever that is by now."""
+        address, asking = self._place(command), False
+        for _ in range(_MOST_REDIRECTIONS):
+            try:
+                return await self._sent(address, command, asking=asking)
+            except MovedError as moved:
+                self._slots[moved.slot_id] = address = (moved.host, moved.port)
+                asking = False
+                self._look_soon()
+            except AskError as elsewhere:
+                address, asking = (elsewhere.host, elsewhere.port), True
+            except TryAgainError:  # the keys of a script are on their way to another node
+                await asyncio.sleep(_SECONDS_UNTIL_TRIED_AGAIN)
+            except StoreUnavailable:
+                self._look_soon()
+                raise
+        raise StoreUnavailable("the store is being rearranged")
+
+    async def ping(self) -> None:
+        """Return when a node says that all slots are served; raises StoreUnavailable."""
+        for address in [*self._senders]:
+            with contextlib.suppress(StoreUnavailable):
+                facts = bytes(await self._sender(address).send("CLUSTER", "INFO"))
+                if b"cluster_state:ok" in facts:
+                    return
+        self._look_soon()
+        raise StoreUnavailable("the store does not answer")
+
+    async def of_each_primary(self, *command: Any) -> list[Any]:
+        """Send a command to every primary; the answers."""
+        primaries = sorted(set(self._slots))
+        return await asyncio.gather(*(self._sender(each).send(*command) for each in primaries))
+
+    def listening_pool(self) -> ConnectionPool:
+        """The connections to some node: what is published at one is heard at all.
+
+        The next time it is another node, for this one may be lost.
+        """
+        pools = [*self._pools.values()]
+        return pools[next(self._turns) % len(pools)]
+
+    async def drain(self) -> None:
+        """Wait until everything that was sent is answered."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+        for sender in self._senders.values():
+            await sender.drain()
+
+    async def close(self) -> None:
+        """Close every connection, after what is under way."""
+        await self.drain()
+        for pool in self._pools.values():
+            await pool.disconnect()
+
+    def _place(self, command: Sequence[Any]) -> Address:
+        name = command[0]
+        if name in _KEYLESS:
+            return self._slots[0]
+        return self._slots[slot_of(str(command[3] if name in _SCRIPTS else command[1]))]
+
+    def _sent(self, address: Address, command: Sequence[Any], *, asking: bool) -> Awaitable[Any]:
+        sender = self._sender(address)
+        if not asking:
+            return sender.send(*command)
+        # Two commands that are sent one after the other go over the same connection.
+        return _second(sender.send("ASKING"), sender.send(*command))
+
+    def _sender(self, address: Address) -> Sender:
+        sender = self._senders.get(address)
+        if sender is None:
+            wanted = {**self._seed.connection_kwargs, "host": address[0], "port": address[1]}
+            pool = ConnectionPool(connection_class=self._seed.connection_class, **wanted)
+            sender = self._senders[address] = self._make(pool)
+            self._pools[address] = pool
+        return sender
+
+    def _take(self, rows: Iterable[Any], asked: str) -> None:
+        """Take in who has which slots; a node that does not know its own address is the asked."""
+        slots = [("", 0)] * REDIS_CLUSTER_HASH_SLOTS
+        for first, last, primary, *_ in rows:
+            address = (bytes(primary[0] or b"").decode() or asked, int(primary[1]))
+            self._sender(address)
+            slots[first : last + 1] = [address] * (last + 1 - first)
+        if ("", 0) in slots:
+            raise StoreUnavailable("the store does not serve all slots")
+        self._slots = slots
+
+    def _look_soon(self) -> None:
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look_in_a_while())
+
+    async def _look_in_a_while(self) -> None:
+        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        try:
+            await self.look()
+        except StoreUnavailable as error:
+            _log.warning("cluster cannot be looked at", why=error.message)
+
+
+@lru_cache(maxsize=1 << 14)
+def slot_of(key: str) -> int:
+    """The slot of a key."""
+    return int(key_slot(key.encode()))
+
+
+async def _second(first: Awaitable[Any], second: Awaitable[Any]) -> Any:
+    return (await asyncio.gather(first, second))[1]
+
+
+def _address(pool: ConnectionPool) -> Address:
+    wanted = pool.connection_kwargs
+    return str(wanted.get("host", "localhost")), int(wanted.get("port", 6379))
