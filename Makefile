@@ -13,7 +13,8 @@ CONTRACT := $(wildcard proto/released.binpb)
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle clean
+.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle loadtest capacity \
+  cluster-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +96,15 @@ ladder-sim: $(READY) ## measure how fast ratings find the truth, beside Elo and 
 
 ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every promise
 	$(BIN)/python -m tests.ladder_battle $(ARGS)
+
+loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
+	$(BIN)/python -m loadtest $(ARGS)
+
+capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
+	$(BIN)/python -m loadtest.capacity $(ARGS)
+
+cluster-test: $(BUILT) ## play on a Redis Cluster of six nodes while it loses a primary and moves slots
+	$(BIN)/pytest tests/cluster/check_cluster.py $(ARGS)
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

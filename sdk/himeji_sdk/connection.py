@@ -37,6 +37,7 @@ _OPTIONS: Final[list[tuple[str, Any]]] = [
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.max_pings_without_data", 0),
 ]
+_interceptors: Final[list[Any]] = []
 _WHERE_TOKENS_ARE: Final = (
     "give one with --token-file or in HIMEJI_TOKEN (an arena in development mode keeps one in its "
     "data folder, .himeji/token)"
@@ -45,7 +46,12 @@ _WHERE_TOKENS_ARE: Final = (
 
 def channel(target: str) -> grpc.Channel:
     """A new channel to an arena."""
-    return grpc.insecure_channel(target, options=_OPTIONS)
+    return grpc.intercept_channel(grpc.insecure_channel(target, options=_OPTIONS), *_interceptors)
+
+
+def intercept(*interceptors: Any) -> None:
+    """Put these gRPC interceptors into every channel made from now on: to measure, or to trace."""
+    _interceptors.extend(interceptors)
 
 
 def find_target(target: str | None = None) -> str:

@@ -33,7 +33,7 @@ from himeji_server.games.table import (
     restore,
 )
 from himeji_server.games.turns import Turns
-from himeji_server.store.connection import Argument, StoreRefusedError, settle
+from himeji_server.store.connection import StoreRefusedError
 from himeji_server.store.games import (
     OVER,
     PLAYING,
@@ -45,6 +45,7 @@ from himeji_server.store.games import (
     StoredGame,
 )
 from himeji_server.store.presence import Presence
+from himeji_server.store.sending import Argument, settle
 
 _log = structlog.get_logger(__name__)
 

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
-from himeji_server.store.connection import Argument, Script, Store
+from himeji_server.store.connection import Script, Store
+from himeji_server.store.sending import Argument
 
 _RATE: Final = Script("rate")
 _REPLACE: Final = Script("replace_rows")

@@ -36,6 +36,8 @@ from redis.exceptions import (
 
 from himeji_server import metrics
 from himeji_server.store import keys
+from himeji_server.store.cluster import REDIRECTIONS, Cluster
+from himeji_server.store.sending import Argument, Then, answer_of, settle
 
 OLDEST_VERSION: Final = (7, 0)
 DURABLE: Final[Mapping[str, str]] = {
@@ -68,11 +70,8 @@ _IMPAIRMENT_CODES: Final[Mapping[str, str]] = {
 
 _log = structlog.get_logger(__name__)
 
-Argument = str | bytes | int | float
 _Answer = TypeVar("_Answer")
 _pack = cast("Callable[[tuple[Argument, ...]], bytes]", pack_command)
-Then = Callable[[Any], None]
-"""Called with the answer of the store, or with the exception that came instead."""
 _Call = tuple[tuple[Argument, ...], Then]
 
 
@@ -115,7 +114,7 @@ class Batches:
         self._closed = False
 
     def send(self, command: tuple[Argument, ...], then: Then) -> None:
-        """Send a command; errors come as ours, and as NoScriptError for a script.
+        """Send a command; errors come as ours, as NoScriptError for a script, or as REDIRECTIONS.
 
         There is no way to take it back: what was sent is carried out.
         """
@@ -127,11 +126,24 @@ class Batches:
         if self._sender is None:
             self._sender = asyncio.create_task(self._send_all())
 
+    async def ping(self) -> None:
+        """Return when Redis answers; raises ours."""
+        await answer_of(self, "PING")
+
+    async def of_each_primary(self, *command: Argument) -> list[Any]:
+        """The answers of all that take writes: of the one that there is."""
+        return [await answer_of(self, *command)]
+
+    def listening_pool(self) -> ConnectionPool:
+        """Where bells are heard."""
+        return self._pool
+
     async def close(self) -> None:
-        """Send nothing more, and wait until everything that was sent is answered."""
+        """Send nothing more, wait for what is under way, and close every connection."""
         self._closed = True
         if self._sender is not None:
             await asyncio.wait({self._sender})
+        await self._pool.disconnect()
 
     async def _send_all(self) -> None:
         try:
@@ -172,7 +184,8 @@ class Batches:
 
     def _told(self, result: Any) -> Any:
         """An answer as it is passed on."""
-        if not isinstance(result, Exception) or isinstance(result, NoScriptError):
+        passed_on = (NoScriptError, *REDIRECTIONS)
+        if not isinstance(result, Exception) or isinstance(result, passed_on):
             return result
         return self._noted(_ours(result))
 
@@ -212,7 +225,7 @@ async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, st
 
 
 class Store:
-    """A connection to one Redis."""
+    """A connection to one Redis, which may be a Cluster."""
 
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
@@ -227,7 +240,7 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=_ANSWER_SECONDS,
             )
-            self._batches = Batches(self._redis.connection_pool)
+            self._batches: Batches | Cluster = Batches(self._redis.connection_pool)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
@@ -235,10 +248,11 @@ class Store:
 
     @classmethod
     async def connect(cls, url: str) -> Self:
-        """Connect and ping; raises StoreUnavailable or StoreRefusedError."""
+        """Connect and ping, and find out about a Cluster's nodes; raises like `ping`."""
         store = cls(url)
         try:
             await store.ping()
+            await store._find_cluster()
         except BaseException:
             await store.close()
             raise
@@ -246,7 +260,14 @@ class Store:
 
     async def ping(self) -> None:
         """Return when Redis answers; raises StoreUnavailable or StoreRefusedError."""
-        await _answer(self._redis.ping())
+        await self._batches.ping()
+
+    async def _find_cluster(self) -> None:
+        """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
+        info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("cluster")))
+        if info.get("cluster_enabled"):
+            self._batches = cluster = Cluster(self._redis.connection_pool, Batches)
+            await cluster.look()
 
     async def version(self) -> str:
         """Give the version of Redis that the server is, or is compatible with."""
@@ -266,25 +287,23 @@ class Store:
         Writing nothing into a string that is not there is refused like any write, and leaves no
         trace in memory or on disk.
         """
-        await _answer(cast("Awaitable[object]", self._redis.setrange(keys.PULSE, 0, "")))
+        await self.call("SETRANGE", keys.PULSE, 0, "")
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""
-        settings = cast("Awaitable[dict[str, str]]", self._redis.config_get(*DURABLE))
-        found = await _answer(settings)
-        weak = [
-            f"{name} is {found.get(name, 'unknown')} and has to be {needed}"
-            for name, needed in DURABLE.items()
-            if found.get(name) != needed
-        ]
+        weak: dict[str, None] = {}
+        for found in await self._batches.of_each_primary("CONFIG", "GET", *DURABLE):
+            names = dict(zip(found[::2], found[1::2], strict=True))
+            for name, needed in DURABLE.items():
+                value = bytes(names.get(name.encode(), b"unknown")).decode()
+                if value != needed:
+                    weak[f"{name} is {value} and has to be {needed}"] = None
         if weak:
             raise StoreRefusedError("; ".join(weak))
 
     async def call(self, *command: Argument) -> Any:
         """Send a command together with others; the answer is that of Redis, in bytes."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._batches.send(command, partial(settle, answer))
-        return await answer
+        return await answer_of(self._batches, *command)
 
     async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
         """Run a script, and wait for its answer."""
@@ -308,7 +327,7 @@ class Store:
 
     async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Channel and message of each bell as it rings; ends when the connection is lost."""
-        pool = self._redis.connection_pool
+        pool = self._batches.listening_pool()
         with contextlib.suppress(RedisError, OSError):
             connection = pool.make_connection()  # type: ignore[no-untyped-call]
             try:
@@ -326,16 +345,6 @@ class Store:
         """Close every connection, after what is under way."""
         await self._batches.close()
         await self._redis.aclose()
-
-
-def settle(waited_for: asyncio.Future[Any], result: Any) -> None:
-    """Give a result, or raise an exception, to whoever still waits for it."""
-    if waited_for.done():
-        return
-    if isinstance(result, Exception):
-        waited_for.set_exception(result)
-    else:
-        waited_for.set_result(result)
 
 
 def _end_if_cancelled() -> None:

@@ -1,0 +1,279 @@
+"""`make capacity`: what this machine holds, measured step by step and written down with plots."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import himeji
+import psutil
+from himeji_sdk.connection import Backoff
+from rich.console import Console
+
+from loadtest import page
+from loadtest.arena import Arena, ArenaFailedError, own_arena
+from loadtest.crowd import Orders
+from loadtest.crowds import CrowdFailedError, Outcome, seated
+from loadtest.meters import REDIS, SERVER, Meters
+
+ROOT: Final = Path(__file__).parents[1]
+SANE_MS: Final = 100.0
+"""A rate counts as long as 99 of 100 decisions follow within this."""
+
+OVERLOAD: Final = 3
+"""So many times the bots of the peak want to play in the overload."""
+
+SECONDS_BETWEEN_KNOCKS: Final = 0.75 * Backoff.LONGEST
+"""How often a bot that was refused comes again, as the SDK's runner does after some tries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is measured, and for how long."""
+
+    games: int
+    hold: int
+    think: float
+    step: int
+    crowds: int
+    processes: tuple[int, ...]
+    sweep: tuple[int, ...]
+    """Games at once that are played as fast as they go."""
+
+    out: Path
+
+    @property
+    def log(self) -> Path:
+        """Where crowds complain."""
+        return self.out / "crowd.log"
+
+
+class Measuring:
+    """Everything that is measured, in order."""
+
+    def __init__(self, plan: Plan, console: Console) -> None:
+        self._plan = plan
+        self._console = console
+
+    def measure(self) -> dict[str, Any]:
+        """All figures."""
+        echo = self._echo()
+        sweeps = {count: self._sweep(count) for count in self._plan.processes}
+        first = sweeps[self._plan.processes[0]]
+        peak = max(first, key=lambda each: each.rate)
+        return {
+            "machine": _machine(),
+            "sweeps": {str(n): [each.facts() for each in found] for n, found in sweeps.items()},
+            "sane": _sane(first),
+            "growth": self._growth(),
+            "hold": self._hold().facts(),
+            "overload": self._overload(peak),
+            "echo": echo,
+        }
+
+    def _sweep(self, processes: int) -> list[Outcome]:
+        """Decisions a second and how long each takes, the more games the faster."""
+        found = []
+        for games in self._plan.sweep:
+            with self._arena("--processes", str(processes)) as arena:
+                played = self._play(arena, tables=games, think=0.0, seconds=self._plan.step)
+            what = f"{processes} process(es), {games} games, no thinking"
+            self._say(what, played)
+            found.append(played)
+        return found
+
+    def _growth(self) -> list[dict[str, float]]:
+        """Memory with more and more games that wait for their bots."""
+        most = self._plan.games
+        found: list[dict[str, float]] = []
+        for games in sorted({0, most // 4, most // 2, most}):
+            with self._arena() as arena:
+                orders = self._orders(arena, tables=games, think=0.0, seconds=0.0)
+                with seated(orders, self._plan.crowds, self._plan.log) as crowds:
+                    crowds.wait_until_seated()
+                    memory = Meters(arena.pid, crowds.pids).read().memory
+            self._console.print(
+                f"{games} games that wait: server {memory[SERVER] / 1e6:.0f} MB, "
+                f"Redis {memory[REDIS] / 1e6:.0f} MB"
+            )
+            found.append({"games": float(games), **memory})
+        return found
+
+    def _hold(self) -> Outcome:
+        """Many games with all seats connected, for a long time."""
+        plan = self._plan
+        with self._arena() as arena:
+            held = self._play(arena, tables=plan.games, think=plan.think, seconds=plan.hold)
+        self._say(f"{plan.games} games held, {plan.think} s a decision", held)
+        return held
+
+    def _overload(self, peak: Outcome) -> dict[str, Any]:
+        """The peak again, with all places taken, while twice as many bots want to play besides."""
+        seconds, bots = self._plan.step, 2 * peak.tables
+        places = f"--streams-per-owner={bots}"
+        with self._arena(places) as arena:
+            calm = self._play(arena, tables=peak.tables, think=0.0, seconds=seconds)
+        knocks = (OVERLOAD - 1) * bots / SECONDS_BETWEEN_KNOCKS
+        with self._arena(places) as arena:
+            full = self._play(arena, tables=peak.tables, think=0.0, seconds=seconds, knocks=knocks)
+        self._say(f"the same with {OVERLOAD} times as many bots", full)
+        return {"calm": calm.facts(), "full": full.facts(), "kept": full.rate / calm.rate}
+
+    def _echo(self) -> dict[str, float]:
+        """The arena's stream against a bare echo, as `make bench` measures it."""
+        bench = importlib.import_module("tests.bench.server")  # it is not typed, as tests are not
+        found: dict[str, float] = bench.measure()
+        self._console.print(f"ratio to the bare echo: {found['ratio to the echo']:.2f}")
+        return found
+
+    @contextmanager
+    def _arena(self, *options: str) -> Iterator[Arena]:
+        with own_arena(self._plan.out / "arena.log", *options) as arena:
+            yield arena
+
+    def _orders(self, arena: Arena, **what: Any) -> Orders:
+        token = arena.token_file.read_text(encoding="utf-8").strip()
+        return Orders(target=arena.target, token=token, **what)
+
+    def _play(self, arena: Arena, **what: Any) -> Outcome:
+        with seated(self._orders(arena, **what), self._plan.crowds, self._plan.log) as crowds:
+            errors = crowds.wait_until_seated()
+            if errors:
+                raise CrowdFailedError(f"not everybody could be seated: {errors}")
+            return crowds.play(arena, Meters(arena.pid, crowds.pids))
+
+    def _say(self, what: str, found: Outcome) -> None:
+        self._console.print(
+            f"{what}: {found.rate:,.0f} decisions/s, p50 {found.p50:.0f} ms, p99 {found.p99:.0f} "
+            f"ms, errors {found.errors or 'none'}",
+            highlight=False,
+        )
+
+
+def _sane(sweep: list[Outcome]) -> dict[str, float]:
+    """The highest rate at which decisions still follow quickly; nothing if there is none."""
+    sane = [each for each in sweep if each.p99 <= SANE_MS and not each.errors]
+    best = max(sane, key=lambda each: each.rate, default=None)
+    return {} if best is None else {"rate": best.rate, "p99": best.p99, "games": best.tables}
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "himeji": himeji.__version__,
+        "rules": himeji.ENGINE_FORM,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "processors": os.cpu_count(),
+        "memory": psutil.virtual_memory().total,
+    }
+
+
+def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tuple[int, ...]:
+    """Positive numbers with commas between them."""
+    try:
+        numbers = tuple(int(each) for each in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1:
+        raise click.BadParameter(f"{text!r} is no list of positive numbers: write 1,2,4")
+    return numbers
+
+
+@click.command(name="capacity")
+@click.option(
+    "--games",
+    type=click.IntRange(4, 2_400),
+    default=1_000,
+    show_default=True,
+    help="Games that are held, each with two connected bots.",
+)
+@click.option(
+    "--hold",
+    type=click.IntRange(5, 24 * 3600),
+    default=600,
+    show_default=True,
+    help="Seconds for which they are held.",
+)
+@click.option(
+    "--think",
+    type=click.FloatRange(0),
+    default=2.0,
+    show_default=True,
+    help="Mean seconds that a bot of the held games thinks before each answer.",
+)
+@click.option(
+    "--step",
+    type=click.IntRange(2, 600),
+    default=20,
+    show_default=True,
+    help="Seconds of each other measurement.",
+)
+@click.option(
+    "--crowds",
+    type=click.IntRange(1, 16),
+    default=2,
+    show_default=True,
+    help="Processes that make the load.",
+)
+@click.option(
+    "--processes",
+    default="1,2",
+    show_default=True,
+    callback=_numbers,
+    help="Numbers of server processes that are compared.",
+)
+@click.option(
+    "--sweep",
+    default="1,4,16,64,128,256",
+    show_default=True,
+    callback=_numbers,
+    help="Numbers of games at once that are played without thinking.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=ROOT / "build" / "capacity",
+    help="Folder for figures.json, the page, the plots and the logs; build/capacity by default.",
+)
+@click.option("--publish", is_flag=True, help="Write the page and its plots into docs/ as well.")
+def main(*, publish: bool, out: Path, **wanted: Any) -> None:
+    """Measure what this machine holds, and write it down with plots.
+
+    Arenas are started for it and stopped again. Fails if a held game or a connected bot was lost,
+    or anything was refused that should not have been.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    plan = Plan(out=out, **wanted)
+    plan.log.write_text("")
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    try:
+        figures = Measuring(plan, console).measure()
+    except (ArenaFailedError, CrowdFailedError) as error:
+        raise click.ClickException(str(error)) from error
+    figures["command"] = shlex.join(["make", "capacity", *_arguments()])
+    (out / "figures.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    for folder in [out, *([ROOT / "docs"] if publish else [])]:
+        page.write(figures, folder)
+    console.print(page.table(figures), markup=False, highlight=False)
+    wrong = page.errors(figures)
+    if wrong:
+        raise click.ClickException(wrong)
+
+
+def _arguments() -> list[str]:
+    words = shlex.join(sys.argv[1:])
+    return [f"ARGS={words}"] if words else []
+
+
+if __name__ == "__main__":
+    main()

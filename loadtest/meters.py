@@ -1,0 +1,63 @@
+"""Processor time and memory by component: the arena's processes, its Redis, and the load."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import psutil
+
+SERVER: Final = "server"
+REDIS: Final = "redis"
+LOAD: Final = "load"
+COMPONENTS: Final = (SERVER, REDIS, LOAD)
+_REDIS_PROGRAMS: Final = ("valkey-server", "redis-server")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the components had used at a moment."""
+
+    at: float
+    cpu: dict[str, float]
+    """Seconds of processor time since they began."""
+
+    memory: dict[str, int]
+    """Resident bytes."""
+
+
+class Meters:
+    """Reads all processes of an arena, and those that load it."""
+
+    def __init__(self, arena: int, load: Iterable[int]) -> None:
+        self._arena = psutil.Process(arena)
+        self._load = [psutil.Process(pid) for pid in load]
+
+    def read(self) -> Reading:
+        """Read them now; a process that ends meanwhile counts nothing."""
+        cpu: dict[str, float] = defaultdict(float)
+        memory: dict[str, int] = defaultdict(int)
+        family = [self._arena, *self._arena.children(recursive=True)]
+        for process in [*family, *self._load]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                what = LOAD if process in self._load else _component(process)
+                times = process.cpu_times()
+                cpu[what] += times.user + times.system
+                memory[what] += process.memory_info().rss
+        return Reading(time.monotonic(), dict(cpu), dict(memory))
+
+
+def shares(first: Reading, last: Reading) -> dict[str, float]:
+    """Processors that each component kept busy between two readings."""
+    seconds = max(last.at - first.at, 1e-9)
+    return {
+        each: (last.cpu.get(each, 0.0) - first.cpu.get(each, 0.0)) / seconds for each in COMPONENTS
+    }
+
+
+def _component(process: psutil.Process) -> str:
+    return REDIS if process.name() in _REDIS_PROGRAMS else SERVER

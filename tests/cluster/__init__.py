@@ -1,0 +1,1 @@
+"""A real Redis Cluster on loopback, and arenas on it."""

@@ -1,0 +1,144 @@
+"""`make loadtest` against real arenas: it measures what bots do, and fails when it should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from himeji.rules.errors import RateLimited
+from himeji.v1.errors_pb2 import ErrorReason
+from himeji.v1.game_pb2 import Decision
+
+from loadtest import measuring, weights
+from loadtest.__main__ import main
+from loadtest.arena import ArenaFailedError, own_arena
+from loadtest.measuring import Measure, reason_of, without_prefix
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 100.0
+KINDS = "stream=1,unary=1,spectator=1,ladder=2,newcomer=1"
+
+
+def start(out, *options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "loadtest", "--out", str(out), "--spawn-rate", "20", *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def children_of(pid, name):
+    """Processes below a process whose command line has a word."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
+        found += [int(child)] if name in words else children_of(child, name)
+    return found
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_every_kind_of_user_plays_and_is_measured(tmp_path, workers):
+    load = start(
+        *(tmp_path, "--users", "6", "--seconds", "60", "--games", "4", "--think", "0"),
+        *("--ruleset", "duel", "--weights", KINDS, "--workers", workers),
+    )
+    told, _ = load.communicate(timeout=PATIENCE)
+    assert load.returncode == 0, told
+    found = json.loads((tmp_path / "summary.json").read_text())
+    measured = {(each["kind"], each["name"]): each["count"] for each in found["events"]}
+    assert measured["decision", "stream"] > 10
+    assert measured["decision", "unary"] > 10
+    for method in ("AccountService/CreateOwner", "GameService/CreateGame", "GameService/ListGames"):
+        assert measured["rpc", method], method
+    assert ("stream", "PlayService/Play act") in measured
+    assert sum(count for (kind, _), count in measured.items() if kind == "game") >= 4
+    assert found["failures"] == found["faults"] == []
+    assert "<html" in (tmp_path / "report.html").read_text()
+    assert "decision" in told
+
+
+def test_a_load_whose_arena_is_killed_fails_and_says_why(tmp_path):
+    load = start(tmp_path, "--users", "2", "--seconds", "60", "--weights", "stream=1")
+    deadline = time.monotonic() + PATIENCE
+    while not children_of(load.pid, "locust"):  # then the arena is open
+        assert time.monotonic() < deadline, "Locust was not started"
+        time.sleep(0.05)
+    arena, *_ = children_of(load.pid, "serve")
+    os.kill(arena, signal.SIGKILL)
+    told, _ = load.communicate(timeout=PATIENCE)
+    assert load.returncode == 1
+    assert "the arena ended by itself with exit code -9" in told
+
+
+def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
+    # An arena that is closed to strangers: newcomers are refused, with a reason.
+    with own_arena(tmp_path / "arena.log", "--registration", "closed") as arena:
+        load = subprocess.run(
+            [
+                *(sys.executable, "-m", "loadtest", "--target", arena.target),
+                *("--out", str(tmp_path), "--users", "1", "--seconds", "3"),
+                *("--weights", "newcomer=1"),
+            ],
+            cwd=ROOT,
+            env=os.environ | {"HIMEJI_TOKEN_FILE": str(arena.token_file)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+    assert load.returncode == 1
+    assert "AccountService/CreateOwner: MISSING_TOKEN" in load.stdout, load.stdout
+
+
+def test_an_arena_that_cannot_open_is_reported_with_its_own_words(tmp_path):
+    with (
+        pytest.raises(ArenaFailedError, match="does not answer"),
+        own_arena(tmp_path / "arena.log", "--redis", "redis://127.0.0.1:1"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("stream=1,crowd=2", "'crowd' is no kind of user"),
+        ("stream=much", "'stream=much' is no weight"),
+        ("stream=0", "all weights are 0"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused_before_anything_starts(text, why):
+    told = CliRunner().invoke(main, ["--weights", text])
+    assert told.exit_code == 2
+    assert why in told.output
+
+
+def test_the_standard_weights_name_every_kind():
+    assert all(weights.parse(weights.STANDARD).values())
+
+
+def test_the_time_of_a_decision_ends_with_the_next_question_of_the_same_game():
+    fired = []
+    measure = Measure(lambda **event: fired.append(event))
+    measure.asked(Decision(game_id="a", decision_id=1), "stream")
+    measure.answering("a", 1)
+    measure.asked(Decision(game_id="b", decision_id=2), "stream")
+    measure.asked(Decision(game_id="a", decision_id=1), "stream")  # told again after a reconnect
+    assert not fired
+    measure.asked(Decision(game_id="a", decision_id=2), "stream")
+    assert [event["request_type"] for event in fired] == [measuring.DECISION]
+    measure.answering("a", 2)
+    measure.asked(Decision(game_id="a", decision_id=5), "stream")  # others have answered since
+    assert len(fired) == 1
+
+
+def test_failures_are_named_as_the_contract_names_them():
+    assert reason_of(RateLimited("wait")) == "RATE_LIMITED"
+    name = ErrorReason.Name(ErrorReason.ERROR_REASON_RATE_LIMITED)
+    assert without_prefix(name) == "RATE_LIMITED"
