@@ -8,10 +8,10 @@ from pathlib import Path
 from google.protobuf import json_format
 from himeji.rules.errors import InvalidRequest
 from himeji.v1 import game_service_pb2
+from himeji.wire.verification import checks
 
 from himeji_sdk.recording import FORMAT
 from himeji_sdk.retelling import Moment, moments
-from himeji_sdk.verification import checks
 
 
 class Replay:

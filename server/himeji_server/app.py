@@ -91,10 +91,10 @@ def bind(server: grpc.aio.Server, port: int, *, shared: bool = False) -> int:
         raise no_port(port, OSError(errno.EADDRINUSE, "")) from error
 
 
-def no_port(port: int, error: OSError) -> StartRefusedError:
+def no_port(port: int, error: OSError, option: str = "--port") -> StartRefusedError:
     """Say why a port cannot be had, and what to do."""
     number = error.errno or errno.EADDRINUSE
-    advice = "choose another one with --port, or 0 for a free one"
+    advice = f"choose another one with {option}, or 0 for a free one"
     if number == errno.EADDRINUSE:
         return StartRefusedError(f"port {port} is in use: {advice}", ExitCode.PORT_IN_USE)
     return StartRefusedError(f"port {port} cannot be used ({os.strerror(number)}): {advice}")

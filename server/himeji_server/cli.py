@@ -11,13 +11,16 @@ from himeji_server.refusal import ExitCode, StartRefusedError
 from himeji_server.settings import (
     CLOSED_REGISTRATION,
     DEFAULT_DATA,
+    DEFAULT_HTTP_PORT,
     DEFAULT_PORT,
     HOST,
     MOST_PROCESSES,
     OPEN_REGISTRATION,
+    USUAL_HTTP_PORT,
     Settings,
 )
 
+HIGHEST_PORT = 65535
 _EPILOG = (
     f"Exit codes: {ExitCode.STOPPED:d} stopped in good order, {ExitCode.REFUSED:d} cannot start, "
     f"2 wrong use, {ExitCode.PORT_IN_USE:d} port in use, {ExitCode.DATA_IN_USE:d} data folder in "
@@ -33,15 +36,43 @@ class _Refused(click.ClickException):
         self.exit_code = error.exit_code  # type: ignore[misc]  # click reads it so
 
 
+class HttpPort(click.ParamType[int | None]):
+    """A port for the page, `none`, or `usual`."""
+
+    name = "integer|none"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        """The port as the settings have it."""
+        text = str(value)
+        if text == "none":
+            return None
+        if text == "usual":
+            return USUAL_HTTP_PORT
+        if not text.isdecimal() or int(text) > HIGHEST_PORT:
+            self.fail(f"{text!r} is neither a port nor `none`", param, ctx)
+        return int(text)
+
+
 @click.command(epilog=_EPILOG)
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=click.IntRange(0, HIGHEST_PORT),
     default=DEFAULT_PORT,
     show_default=True,
     envvar="HIMEJI_PORT",
     show_envvar=True,
     help="Port on 127.0.0.1; 0 takes a free one.",
+)
+@click.option(
+    "--http-port",
+    type=HttpPort(),
+    default="usual",
+    show_default=f"{DEFAULT_HTTP_PORT}, or a free one where that is in use",
+    envvar="HIMEJI_HTTP_PORT",
+    show_envvar=True,
+    help="Port on 127.0.0.1 of the page for browsers; 0 takes a free one, `none` serves no page.",
 )
 @click.option(
     "--data",
@@ -178,7 +209,7 @@ class _Refused(click.ClickException):
 )
 @click.option(
     "--metrics-port",
-    type=click.IntRange(0, 65535),
+    type=click.IntRange(0, HIGHEST_PORT),
     envvar="HIMEJI_METRICS_PORT",
     show_envvar=True,
     help="Serve Prometheus metrics on this port of 127.0.0.1; 0 takes a free one. With several "
@@ -187,6 +218,7 @@ class _Refused(click.ClickException):
 def serve(  # noqa: PLR0913 - one parameter per option
     *,
     port: int,
+    http_port: int | None,
     data: Path,
     redis: str | None,
     ranked: bool,
@@ -219,6 +251,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
     try:
         settings = Settings(
             port=port,
+            http_port=http_port,
             data=data,
             redis=redis,
             ranked=ranked,
@@ -248,7 +281,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
 @click.command()
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=click.IntRange(1, HIGHEST_PORT),
     default=DEFAULT_PORT,
     show_default=True,
     envvar="HIMEJI_PORT",

@@ -23,6 +23,7 @@ from himeji_server.limits import AccountLimits, Limits
 from himeji_server.refusal import StartRefusedError
 from himeji_server.running import background
 from himeji_server.settings import DRAIN_SECONDS, HOST, Settings
+from himeji_server.web.server import listening
 
 READY: Final = "ready"
 """What a child writes on its standard output once it answers calls."""
@@ -46,12 +47,13 @@ class Family:
 
     port: int
     metrics_ports: tuple[int, ...]
+    http_port: int | None
 
 
 @asynccontextmanager
 async def running(settings: Settings, url: str) -> AsyncIterator[Family]:
     """Hold the children, all of them answering; raises StartRefusedError if one does not."""
-    with _reserved(settings.port) as port:
+    with _reserved(settings.port) as port, _reserved_page(settings.http_port) as http_port:
         ports = metrics.free_ports(settings.metrics_port, settings.processes)
         children = [
             Child(
@@ -59,6 +61,7 @@ async def running(settings: Settings, url: str) -> AsyncIterator[Family]:
                 replace(
                     settings,
                     port=port,
+                    http_port=http_port,
                     redis=url,
                     metrics_port=ports[number] if ports else None,
                 ),
@@ -68,7 +71,7 @@ async def running(settings: Settings, url: str) -> AsyncIterator[Family]:
         try:
             await asyncio.gather(*(child.start() for child in children))
             async with background(*(child.keep_running for child in children)):
-                yield Family(port, ports)
+                yield Family(port, ports, http_port)
         finally:
             await asyncio.gather(*(child.stop() for child in children))
 
@@ -182,4 +185,14 @@ def _reserved(port: int) -> Iterator[int]:
             held.bind((HOST, port))
         except OSError as error:
             raise app.no_port(port, error) from error
+        yield held.getsockname()[1]
+
+
+@contextmanager
+def _reserved_page(port: int | None) -> Iterator[int | None]:
+    """The same for the port of the page, where there is one."""
+    if port is None:
+        yield None
+        return
+    with listening(port, shared=True) as held:
         yield held.getsockname()[1]

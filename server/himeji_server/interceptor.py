@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
@@ -19,21 +18,15 @@ from typing import TYPE_CHECKING, Any, Final
 import grpc
 import structlog
 from google.protobuf.message import DecodeError
-from himeji.rules.errors import (
-    HimejiError,
-    InternalFault,
-    MalformedMessage,
-    StoreUnavailable,
-    UnknownMethod,
-)
+from himeji.rules.errors import HimejiError, MalformedMessage, UnknownMethod
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
 from himeji_server.authorisation import Context
 from himeji_server.contract import HANDLER_OF_SHAPE, Handler, UnsupportedMethod
 from himeji_server.counting import too_large
+from himeji_server.faults import as_error
 from himeji_server.limits import MOST_MESSAGE_BYTES, MOST_METADATA_BYTES
-from himeji_server.store import StoreImpairedError
 
 Authorise = Callable[[str, Context], Awaitable[None]]
 Parse = Callable[[bytes], Any]
@@ -124,7 +117,7 @@ async def _answered(
         if isinstance(raised, grpc.aio.BaseError) and context.cancelled():
             code = grpc.StatusCode.CANCELLED.name
             raise
-        error = _as_error(raised, path)
+        error = as_error(raised, _loggable(path))
         code, reason = STATUS_CODES[type(error)].name, error.reason
         await _abort(context, error)
         raise RuntimeError("gRPC went on after an abort") from raised
@@ -135,20 +128,6 @@ async def _answered(
         if reason:
             facts["reason"] = reason
         _log.info("call", method=_loggable(path), **facts)
-
-
-def _as_error(raised: Exception, path: str) -> HimejiError:
-    """Give the error of the tree that a client may see for what was raised."""
-    sole: BaseException = raised
-    while isinstance(sole, BaseExceptionGroup) and len(sole.exceptions) == 1:
-        sole = sole.exceptions[0]  # what a task group makes of one task's error
-    if isinstance(sole, StoreImpairedError):
-        sole = StoreUnavailable(sole.message)  # what is wrong with it is not the client's business
-    if isinstance(sole, HimejiError) and type(sole) in STATUS_CODES:
-        return sole
-    fault = InternalFault(secrets.token_hex(8))
-    _log.error("fault", incident=fault.incident, method=_loggable(path), exc_info=raised)
-    return fault
 
 
 async def _abort(context: Context, error: HimejiError) -> None:

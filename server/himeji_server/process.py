@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import NamedTuple
 
 import grpc
 
@@ -19,11 +20,19 @@ from himeji_server.services import account, game, ladder as ladder_service, play
 from himeji_server.services.play import PlayService
 from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
 from himeji_server.store import Store
+from himeji_server.web import server as web, site
+
+
+class Ports(NamedTuple):
+    """Where a process listens; `http` is None where it serves no page."""
+
+    grpc: int
+    http: int | None
 
 
 @asynccontextmanager
-async def serving(settings: Settings, store: Store, accounts: Accounts) -> AsyncIterator[int]:
-    """Answer calls until the block ends, and then tell everybody; gives the port.
+async def serving(settings: Settings, store: Store, accounts: Accounts) -> AsyncIterator[Ports]:
+    """Answer calls until the block ends, and then tell everybody; gives the ports.
 
     With several processes, all of them listen on the same port.
     """
@@ -52,10 +61,16 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         port = app.bind(server, settings.port, shared=settings.processes > 1)
         chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
         await stack.enter_async_context(background(*chores, *hall.chores, ladder.steward.run))
+        http_port = None
+        if settings.http_port is not None:
+            door = web.listening(settings.http_port, shared=settings.processes > 1)
+            http_port = door.getsockname()[1]
+            parts = site.Parts(settings, port, hall.desk, ladder, accounts)
+            await stack.enter_async_context(web.serving(site.build(parts), door))
         stack.push_async_callback(_drain, server, readiness, playing)
         await readiness.set(ready=True)
         await server.start()
-        yield port
+        yield Ports(port, http_port)
 
 
 def _authoriser(accounts: Accounts, settings: Settings) -> Authoriser:

@@ -36,11 +36,11 @@ class Arena:
     redis: str
     token: str
     metrics_ports: tuple[int, ...] = ()
+    http_port: int | None = None
 
     def announcement(self) -> str:
         """Write the block that is shown when the arena is ready."""
-        mode = "ranked" if self.settings.ranked else "development" if self.settings.dev else "plain"
-        python = platform.python_version()
+        mode, python = self.settings.mode, platform.python_version()
         rows = {
             "address": f"{HOST}:{self.port}",
             "data": self.data,
@@ -50,6 +50,7 @@ class Arena:
             "metrics": ", ".join(f"http://{HOST}:{port}/metrics" for port in self.metrics_ports),
             "rules": f"{himeji.ENGINE_FORM}, Python {python}",
             "next": f"{_program()} health --port {self.port}   (in a second terminal)",
+            "page": f"http://{HOST}:{self.http_port}" if self.http_port else "",
             "stop": "Ctrl-C",
         }
         lines = [f"  {name:<9}{value}" for name, value in rows.items() if value]
@@ -87,15 +88,17 @@ async def arena(settings: Settings) -> AsyncIterator[Arena]:
         if settings.processes > 1:
             several = await stack.enter_async_context(family.running(settings, home.url))
             port, metrics_ports = several.port, several.metrics_ports
+            http_port = several.http_port
         else:
             metrics_ports = stack.enter_context(metrics.served(settings.metrics_port))
-            port = await stack.enter_async_context(serving(settings, store, accounts))
+            ports = await stack.enter_async_context(serving(settings, store, accounts))
+            port, http_port = ports.grpc, ports.http
         shared = ladders.read(settings.ladders).shared
         house = House(accounts, Leases(store), settings.house, f"{HOST}:{port}", shared)
         await stack.enter_async_context(background(house.keep_running))
         # The first to go: a bot that stops in good order needs an arena to say goodbye to.
         stack.push_async_callback(house.stop)
-        yield Arena(settings, port, home.data, redis, token, metrics_ports)
+        yield Arena(settings, port, home.data, redis, token, metrics_ports, http_port)
 
 
 @dataclass(frozen=True)

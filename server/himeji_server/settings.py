@@ -8,6 +8,10 @@ from himeji_server.limits import AccountLimits, Limits
 
 HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 50051
+DEFAULT_HTTP_PORT: Final = 8051
+USUAL_HTTP_PORT: Final = -1
+"""The page is served on its default port, or on a free one where that is in use."""
+
 DEFAULT_DATA: Final = ".himeji"
 
 MOST_PROCESSES: Final = 64
@@ -45,3 +49,10 @@ class Settings:
     """None: no metrics are served."""
 
     processes: int = 1
+    http_port: int | None = None
+    """Where the page is served, None: nowhere."""
+
+    @property
+    def mode(self) -> str:
+        """How the arena is run."""
+        return "ranked" if self.ranked else "development" if self.dev else "plain"

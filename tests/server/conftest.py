@@ -142,7 +142,9 @@ def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
     def start(*options: str, env: dict[str, str] | None = None) -> Arena:
         # An arena on a Redis of the user's has a data folder too, for its token.
         # House bots are processes that cost time; the tests that are about them ask for them.
+        # So is the page, which takes a while to import.
         own = {"HIMEJI_DATA": str(short_folder / "data"), "HIMEJI_HOUSE": "none"}
+        own["HIMEJI_HTTP_PORT"] = "none"
         arena = Arena(*options, env=own | (env or {}))
         started.append(arena)
         return arena

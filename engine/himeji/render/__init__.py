@@ -10,5 +10,15 @@ does by itself. The rules know nothing of drawings.
 """
 
 from himeji.render.drawing import FAMILIES, Drawing, Family, load_ipython_extension, svg, text
+from himeji.render.marks import marks, place_of
 
-__all__ = ["FAMILIES", "Drawing", "Family", "load_ipython_extension", "svg", "text"]
+__all__ = [
+    "FAMILIES",
+    "Drawing",
+    "Family",
+    "load_ipython_extension",
+    "marks",
+    "place_of",
+    "svg",
+    "text",
+]

@@ -132,11 +132,17 @@ class Canvas:
             )
         )
 
-    def place(self, other: Canvas, x: Number, y: Number, *, title: str = "") -> None:
-        """Another canvas at a point; the title is what a pointer or a screen reader finds there."""
+    def place(
+        self, other: Canvas, x: Number, y: Number, *, title: str = "", mark: str = ""
+    ) -> None:
+        """Another canvas at a point; the title is what a pointer or a screen reader finds there.
+
+        The mark is what actions call the place (see `marks`), or several with commas.
+        """
         label = element("title", escaped(title)) if title else ""
         content = label + "".join(other.parts)
-        self.parts.append(element("g", content, transform=f"translate({number(x)} {number(y)})"))
+        at = f"translate({number(x)} {number(y)})" if x or y else None
+        self.parts.append(element("g", content, transform=at, data_marks=mark or None))
 
 
 def document(canvas: Canvas, title: str, description: str) -> str:

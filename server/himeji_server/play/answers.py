@@ -21,6 +21,7 @@ from himeji.rules.errors import (
 from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected
 
 from himeji_server.counting import Bucket, check_actions
+from himeji_server.faults import as_error
 from himeji_server.games.desk import Desk, Player
 from himeji_server.games.receipts import Receipt
 from himeji_server.games.refusals import refused_answer, rejection
@@ -29,7 +30,7 @@ from himeji_server.ladder.stream import REQUESTS, LadderStream
 from himeji_server.play.closing import Closing
 from himeji_server.play.followed import Followed
 from himeji_server.play.following import seat_lost
-from himeji_server.play.line import Line, fault
+from himeji_server.play.line import Line
 from himeji_server.store.games import Outcome
 
 _P = ParamSpec("_P")
@@ -101,7 +102,7 @@ class Answers:
             await self._refuse(request, raised)
 
     async def _refuse(self, request: PlayRequest, raised: Exception) -> None:
-        rejected = await self._rejected(request, fault(raised))
+        rejected = await self._rejected(request, as_error(raised, "Play"))
         self._line.tell(PlayResponse(request_id=request.request_id, rejected=rejected))
 
     def _accept(self, request_id: str, table: Table, receipt: Receipt) -> None:

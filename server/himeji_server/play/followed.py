@@ -10,6 +10,7 @@ from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable
 from himeji.v1.game_pb2 import Decision, Want
 from himeji.v1.play_service_pb2 import Hello, PlayResponse
 
+from himeji_server.faults import as_error
 from himeji_server.games.desk import Desk, Player
 from himeji_server.games.messages import write_accepted, write_decision
 from himeji_server.games.receipts import Receipt
@@ -18,7 +19,7 @@ from himeji_server.games.table import Table
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.closing import Closing
 from himeji_server.play.following import Following
-from himeji_server.play.line import Line, fault
+from himeji_server.play.line import Line
 from himeji_server.store.games import WAITING
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
@@ -102,7 +103,7 @@ class Followed:
         try:
             following.see(table)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self._line.close(Closing.by(fault(raised)))
+            self._line.close(Closing.by(as_error(raised, "Play")))
         if following.over:
             self._over.append(table.game_id)
             self._leave(table.game_id)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Coroutine
 from typing import ParamSpec
 
-import structlog
-from himeji.rules.errors import HimejiError, InternalFault
+from himeji.rules.errors import HimejiError
 from himeji.v1.play_service_pb2 import PlayResponse
 
+from himeji_server.faults import as_error
 from himeji_server.limits import Limits
 from himeji_server.play.closing import Closing
 from himeji_server.play.outbox import Outbox
 
 _P = ParamSpec("_P")
-_log = structlog.get_logger(__name__)
 
 
 class Line:
@@ -61,7 +59,7 @@ class Line:
         try:
             await part(*args, **kwargs)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self.close(Closing.by(fault(raised)))
+            self.close(Closing.by(as_error(raised, "Play")))
 
     def cancel(self) -> None:
         """End every part; a commit that is under way is not waited for."""
@@ -73,12 +71,3 @@ class Line:
         await asyncio.sleep(self.limits.slow_seconds)
         if self._writer is not None and self._end is not None:
             self._writer.cancel(self._end.error)
-
-
-def fault(raised: Exception) -> HimejiError:
-    """What the client hears of an exception: a defect is an incident, and the log has the rest."""
-    if isinstance(raised, HimejiError):
-        return raised
-    incident = InternalFault(secrets.token_hex(8))
-    _log.error("fault", incident=incident.incident, method="Play", exc_info=raised)
-    return incident

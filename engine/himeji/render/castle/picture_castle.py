@@ -18,6 +18,7 @@ from himeji.rules.castle.words import (
     DIPLOMAT_FLOOR,
     DIPLOMAT_ROOMS,
     IN_ROOM,
+    ROW_NAMES,
     STEWARD_FLOOR,
     STEWARD_ROOMS,
     WELL_SPACE,
@@ -39,7 +40,7 @@ def castle(game: CastleGame, width: Number) -> list[Canvas]:
     y: Number = 34
     y = _roof(canvas, width, inner * 0.72, y, f"Daimyo floor · {points[-1]} VP a courtier")
     floor = _daimyo(game, inner * 0.72)
-    canvas.place(floor, (width - floor.width) / 2, y)
+    canvas.place(floor, (width - floor.width) / 2, y, mark="daimyo")
     y += floor.height + GAP
     for rooms, level, share in (
         (DIPLOMAT_ROOMS, DIPLOMAT_FLOOR, 0.86),
@@ -50,11 +51,12 @@ def castle(game: CastleGame, width: Number) -> list[Canvas]:
         each = (inner * share - BESIDE * (len(rooms) - 1)) / len(rooms)
         drawn = [_room(game, room, each) for room in rooms]
         for number, room in enumerate(drawn):
-            canvas.place(room, (width - inner * share) / 2 + (each + BESIDE) * number, y)
+            x = (width - inner * share) / 2 + (each + BESIDE) * number
+            canvas.place(room, x, y, mark=game.tables.spaces[rooms[number]].name)
         y += max(room.height for room in drawn) + GAP
     half = (inner - GAP) / 2
-    canvas.place(_well(game, half), PAD, y + 4)
-    canvas.place(_gate(game, half), PAD + half + GAP, y + 4)
+    canvas.place(_well(game, half), PAD, y + 4, mark=game.tables.spaces[WELL_SPACE].name)
+    canvas.place(_gate(game, half), PAD + half + GAP, y + 4, mark="audience")
     canvas.height = y + 4 + GROUND + PAD
     return [canvas]
 
@@ -82,15 +84,14 @@ def _daimyo(game: CastleGame, width: Number) -> Canvas:
     component = game.tables.of(game.daimyo)
     each = (width - 16) / len(component.slots)
     for number, (effect, holder) in enumerate(zip(component.slots, game.slots, strict=True)):
-        x = 8 + each * number
-        canvas.rect(x + 3, 8, each - 6, 48, rx=5, fill="#f7f1e3", stroke=EDGE)
-        Pen(canvas, x + 10, 25, size=11).effect(effect, limit=x + each - 3)
+        drawn = Canvas()
+        drawn.rect(3, 8, each - 6, 48, rx=5, fill="#f7f1e3", stroke=EDGE)
+        Pen(drawn, 10, 25, size=11).effect(effect, limit=each - 3)
         if holder:
-            badge(canvas, holder - 1, x + each / 2, 43)
+            badge(drawn, holder - 1, each / 2, 43)
         else:
-            canvas.text(
-                x + each / 2, 44, f"slot {number + 1}", size=11, fill=MUTED, anchor="middle"
-            )
+            drawn.text(each / 2, 44, f"slot {number + 1}", size=11, fill=MUTED, anchor="middle")
+        canvas.place(drawn, 8 + each * number, 0, mark=f"daimyo slot {number + 1}")
     late = facts.courtiers_without_slot(game)
     if late:
         canvas.text(10, 72, "without a slot", size=10, fill=MUTED)
@@ -123,7 +124,10 @@ def _row(game: CastleGame, canvas: Canvas, room: int, place: int) -> None:
         drawn = Canvas()
         die_tile(drawn, COLOUR_NAMES[tile.colour], 0, 0, TILE)
         canvas.place(drawn, 7, y, title=name(tile))
-    row_bar(canvas, card.rows[place], 7 + TILE + 4, y, (canvas.width - TILE - 18, TILE))
+    bar = Canvas()
+    row_bar(bar, card.rows[place], 7 + TILE + 4, y, (canvas.width - TILE - 18, TILE))
+    names = ROW_NAMES if len(card.rows) == len(ROW_NAMES) else ("first", "second")
+    canvas.place(bar, 0, 0, mark=f"{game.tables.spaces[room].name} {names[place]}")
 
 
 def _well(game: CastleGame, width: Number) -> Canvas:

@@ -14,7 +14,7 @@ from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import parted, phrase
 from himeji.rules.castle.components import FACES, Component
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES, GOOD_NAMES, YARDS
+from himeji.rules.castle.words import COLOUR_NAMES, GARDEN_NAMES, GOOD_NAMES, YARDS
 
 DIE: Final = 30
 DECK: Final = 110
@@ -33,22 +33,25 @@ def _bridge(game: CastleGame, colour: int, width: Number) -> Canvas:
     canvas = panel(width, f"{word.capitalize()} bridge")
     _deck(canvas, word, width)
     dice = [
-        (game.left[colour], 52),
-        *[(value, 0) for value in game.centre[colour]],
-        (game.right[colour], width - 52 - DIE),
+        (game.left[colour], 52, f"{word} left"),
+        *[(value, 0, "") for value in game.centre[colour]],
+        (game.right[colour], width - 52 - DIE, f"{word} right"),
     ]
     middle = width / 2 - (DIE + 6) * len(game.centre[colour]) / 2 + 3
-    for number, (value, x) in enumerate(dice):
+    for number, (value, x, mark) in enumerate(dice):
         at = x or middle + (number - 1) * (DIE + 6)
         if value:
-            draw_die(canvas, Die(word, value), at, 44, DIE)
+            drawn = Canvas()
+            draw_die(drawn, Die(word, value), 0, 0, DIE)
+            canvas.place(drawn, at, 44, mark=mark)
         else:
             canvas.rect(at, 44, DIE, DIE, rx=6, fill="none", stroke=EDGE, stroke_dasharray="3 2")
     canvas.height = DECK
     gardens = facts.gardens_of(game, colour)
     each = (width - 2 * PAD - 10) / 2
     for place, number in enumerate(gardens):
-        canvas.place(_garden(game, number, each), PAD + (each + 10) * place, DECK)
+        x = PAD + (each + 10) * place
+        canvas.place(_garden(game, number, each), x, DECK, mark=GARDEN_NAMES[number])
     canvas.height += GARDEN + PAD if gardens else 0
     return canvas
 
@@ -102,7 +105,12 @@ def yards(game: CastleGame, width: Number) -> list[Canvas]:
     """The training yards with their tiles and warriors."""
     canvas = panel(width, "Training yards")
     for yard in range(YARDS):
-        canvas.place(_yard(game, yard, width - 2 * PAD), PAD, 36 + (YARD + 10) * yard)
+        canvas.place(
+            _yard(game, yard, width - 2 * PAD),
+            PAD,
+            36 + (YARD + 10) * yard,
+            mark=f"yard-{yard + 1}",
+        )
     canvas.height = 36 + (YARD + 10) * YARDS + PAD - 10
     return [canvas]
 
@@ -120,7 +128,8 @@ def _yard(game: CastleGame, yard: int, width: Number) -> Canvas:
     tiles = facts.tiles_of_yard(game, yard)
     each = (width - 12 - 6 * len(tiles)) / len(tiles)
     for place, (tile, face) in enumerate(tiles):
-        canvas.place(_yard_tile(tile, face, each), 9 + (each + 6) * place, 32)
+        mark = f"yard-{yard + 1} {FACES[face]}"
+        canvas.place(_yard_tile(tile, face, each), 9 + (each + 6) * place, 32, mark=mark)
     members(canvas, facts.warriors_at(game, yard), 6, YARD - 19)
     return canvas
 
@@ -144,15 +153,21 @@ def outside(game: CastleGame, width: Number) -> list[Canvas]:
     each = (width - 2 * PAD - 8) / 2
     for place, number in enumerate(found):
         space = game.tables.spaces[number]
-        x = PAD + (each + 8) * place
-        canvas.rect(x, 36, each, 122, rx=7, fill="#ffffff", stroke=EDGE)
-        canvas.text(x + 9, 56, space.name.rpartition("-")[2], size=11, fill=MUTED)
-        dice_space(canvas, space.printed, facts.dice_on(game, number), x + each - 8, 46)
-        pen = Pen(canvas, x + 8, 100, size=11)
-        for at, offer in enumerate(space.offers):
-            pen.x, pen.y = x + 8, 100 + 36 * at
-            pen.effect(offer)
-            if at:
-                canvas.text(x + 8, pen.y - 18, "or", size=11, fill=MUTED)
+        drawn = _outside_space(game, number, each)
+        canvas.place(drawn, PAD + (each + 8) * place, 36, mark=space.name)
     canvas.height = 36 + 122 + PAD
     return [canvas]
+
+
+def _outside_space(game: CastleGame, number: int, width: Number) -> Canvas:
+    canvas, space = Canvas(width, 122), game.tables.spaces[number]
+    canvas.rect(0, 0, width, 122, rx=7, fill="#ffffff", stroke=EDGE)
+    canvas.text(9, 20, space.name.rpartition("-")[2], size=11, fill=MUTED)
+    dice_space(canvas, space.printed, facts.dice_on(game, number), width - 8, 10)
+    pen = Pen(canvas, 8, 64, size=11)
+    for at, offer in enumerate(space.offers):
+        pen.x, pen.y = 8, 64 + 36 * at
+        pen.effect(offer)
+        if at:
+            canvas.text(8, pen.y - 18, "or", size=11, fill=MUTED)
+    return canvas

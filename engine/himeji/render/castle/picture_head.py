@@ -85,7 +85,8 @@ def draft(game: CastleGame, width: Number) -> list[Canvas]:
     canvas = panel(width, "Starting pairs", remark)
     each = (width - PAD) / max(len(found), 3) - PAD
     for place, pair in enumerate(found):
-        canvas.place(_pair(game, each, pair), PAD + (each + PAD) * place, 36)
+        mark = f"pair {pair.number}"
+        canvas.place(_pair(game, each, pair), PAD + (each + PAD) * place, 36, mark=mark)
     canvas.height = 36 + _pair_height(game) + PAD
     return [canvas]
 

@@ -39,7 +39,11 @@ def _domain(game: CastleGame, seat: int, width: Number) -> Canvas:
     seat_name(game, canvas, seat)
     seat_goods(game, canvas, seat)
     for row in range(len(game.tables.cells)):
-        _row(game, canvas, seat, row)
+        drawn = Canvas(width)
+        _row(game, drawn, seat, row)
+        colour = COLOUR_NAMES[row]
+        own = f"domain-{colour},domain-row {colour}" if seat == game.to_move else ""
+        canvas.place(drawn, 0, 0, mark=own)
     _action_card(game, canvas, seat)
     bottom = TOP + ROW * len(game.tables.cells) + 8
     # Every domain is as high as the highest, so that neighbours end on one line.

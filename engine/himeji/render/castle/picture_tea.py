@@ -55,7 +55,7 @@ def tea_garden(game: CastleGame, width: Number) -> list[Canvas]:
         x = PAD + (each + 22) * column
         for number, place in enumerate(places):
             y = 42 + (PLACE + GAP) * number
-            canvas.place(_place(game, place, each), x, y)
+            canvas.place(_place(game, place, each), x, y, mark=GEISHA_PLACE_NAMES[place])
             if column:
                 _arrow(canvas, x - 18, y + PLACE / 2)
     canvas.text(PAD + 12, 42 + PLACE + 9, "↓ or along the path →", size=10, fill=MUTED)
@@ -106,7 +106,8 @@ def outskirts(game: CastleGame, width: Number) -> list[Canvas]:
     for line, number in enumerate(spaces):
         _space(game, canvas, number, PAD, 38 + 62 * line)
     for column, (card, left) in enumerate(cards):
-        canvas.place(_card(card, left, 400), PAD + 150 + 412 * column, 36)
+        mark = ",".join(f"{card.kind} {part}" for part in ("card", "upper", "lower"))
+        canvas.place(_card(card, left, 400), PAD + 150 + 412 * column, 36, mark=mark)
     for line, number in enumerate(facts.spaces_of(game, "tea-fields")):
         _space(game, canvas, number, PAD + 986, 38 + 62 * line)
     canvas.height = 36 + 154 + PAD
@@ -114,12 +115,13 @@ def outskirts(game: CastleGame, width: Number) -> list[Canvas]:
 
 
 def _space(game: CastleGame, canvas: Canvas, number: int, x: Number, y: Number) -> None:
-    space = game.tables.spaces[number]
+    space, drawn = game.tables.spaces[number], Canvas()
     mark = f" {RECONSTRUCTED}" if space.reconstructed else ""
-    canvas.text(x, y + 18, spoken(space.name) + mark, size=12, bold=True)
+    drawn.text(0, 18, spoken(space.name) + mark, size=12, bold=True)
     if space.offers:
-        Pen(canvas, x, y + 40, size=11).effects(space.offers)
-    dice_space(canvas, space.printed, facts.dice_on(game, number), x + 140, y + 24)
+        Pen(drawn, 0, 40, size=11).effects(space.offers)
+    dice_space(drawn, space.printed, facts.dice_on(game, number), 140, 24)
+    canvas.place(drawn, x, y, mark=space.name)
 
 
 def _card(card: Component, left: int, width: Number) -> Canvas:

@@ -82,7 +82,8 @@ def draft(game: DuelGame, width: Number) -> list[Canvas]:
     canvas = panel(width, "Start cards", remark)
     each = (width - PAD) / len(game.offers) - PAD
     for place, card in found:
-        canvas.place(_start_card(card, place, each), PAD + (each + PAD) * place, 36)
+        mark = f"start card {place + 1}"
+        canvas.place(_start_card(card, place, each), PAD + (each + PAD) * place, 36, mark=mark)
     canvas.height = 36 + START + PAD
     return [canvas]
 

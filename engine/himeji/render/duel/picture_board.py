@@ -47,8 +47,8 @@ def castle(game: DuelGame, width: Number) -> list[Canvas]:
         across = sum(cell.width for cell in cells) + 6 * (len(cells) - 1)
         x = (width - across) / 2
         canvas.path(f"M{x - 12:g} {y + 12:g}l14 -12h{across - 4:g}l14 12z", fill=ROOF, stroke=ROOF)
-        for cell in cells:
-            canvas.place(cell, x, y + 18)
+        for place, cell in zip(places, cells, strict=True):
+            canvas.place(cell, x, y + 18, mark=place)
             x += cell.width + 6
         y += FLOOR
     canvas.height = y + 6
@@ -130,8 +130,9 @@ def _path(game: DuelGame, side: int, width: Number) -> Canvas:
     for number in range(2):
         social = game.tables.of(game.social[2 * side + number])
         small_id(canvas, social, PAD + 8 + 96 * number, y + 40, 92)
-    canvas.height = y + 52
-    return canvas
+    whole = Canvas(width, y + 52)
+    whole.place(canvas, 0, 0, mark=",".join(f"{SIDE_NAMES[side]} {steps}" for steps in (1, 2)))
+    return whole
 
 
 def _reward(game: DuelGame, canvas: Canvas, side: int, space: int, y: Number) -> None:
@@ -151,9 +152,10 @@ def grounds(game: DuelGame, width: Number) -> list[Canvas]:
     canvas = panel(width, "Gardens and training yards", "Clan Seals lie where they were placed")
     step = (width - 2 * PAD + 8) / (COLUMNS + YARDS)
     for column in range(COLUMNS):
-        canvas.place(_garden(game, column), PAD + step * column, 36)
+        canvas.place(_garden(game, column), PAD + step * column, 36, mark=COLUMN_NAMES[column])
     for yard in range(YARDS):
-        canvas.place(_yard(game, yard), PAD + step * (COLUMNS + yard), 36)
+        x = PAD + step * (COLUMNS + yard)
+        canvas.place(_yard(game, yard), x, 36, mark=YARD_NAMES[yard])
     canvas.height = 36 + GROUND[1] + PAD
     return [canvas]
 
@@ -199,10 +201,11 @@ def market(game: DuelGame, width: Number) -> list[Canvas]:
     canvas = panel(width, "Lantern cards and merchandise", remark)
     step = (width - 2 * PAD + 8) / (len(game.display) + STACKS)
     for place, number in enumerate(game.display):
-        canvas.place(_lantern_card(game, number, step - 8), PAD + step * place, 36)
+        drawn = _lantern_card(game, number, step - 8)
+        canvas.place(drawn, PAD + step * place, 36, mark=f"lantern card {place + 1}")
     for stack in range(STACKS):
         x = PAD + step * (len(game.display) + stack)
-        canvas.place(_ware(game, stack, step - 8), x, 36)
+        canvas.place(_ware(game, stack, step - 8), x, 36, mark=STACK_NAMES[stack])
     canvas.height = 36 + 74 + PAD
     return [canvas]
 

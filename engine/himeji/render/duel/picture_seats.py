@@ -46,7 +46,10 @@ def _fill(game: DuelGame, canvas: Canvas, seat: int) -> Number:
     """Everything below the goods; returns the lower edge."""
     y = _tokens(game, canvas, seat, 94)
     for colour in range(COLOURS):
-        y = _zone(game, canvas, seat, colour, y)
+        drawn = Canvas(canvas.width)
+        y = _zone(game, drawn, seat, colour, y)
+        own = f"lantern {COLOUR_NAMES[colour]}" if seat == game.to_move else ""
+        canvas.place(drawn, 0, 0, mark=own)
     shown = (
         ("Cards", facts.cards_of(game, game.cards[seat])),
         ("Improved", facts.cards_of(game, game.improved[seat])),

@@ -1,0 +1,1 @@
+"""The arena page: watch games, read the ladder, study a replay, take a seat."""

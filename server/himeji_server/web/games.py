@@ -1,0 +1,357 @@
+"""Games as the page tells them: lists, one game, its replay, its pictures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import himeji
+from google.protobuf.timestamp_pb2 import Timestamp
+from himeji import render, rules
+from himeji.rules.errors import HimejiError, InvalidRequest, NotFound
+from himeji.rules.game import ACTION, Game as Play
+from himeji.v1.game_pb2 import EndReason, Game as GameMessage, GameResult, SeatResult
+from himeji.v1.game_service_pb2 import Replay as ReplayMessage
+from himeji.wire.chain import Words
+from himeji.wire.verification import checks
+
+from himeji_server.caller import Caller
+from himeji_server.games.desk import Desk
+from himeji_server.games.messages import game_message, replay_message
+from himeji_server.games.table import Table, begin
+from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.web import shapes
+
+VISITOR: Final = Caller("", "", frozenset())
+"""Whoever looks at the page: nobody in particular."""
+
+EVENTS_SHOWN: Final = 80
+RIVAL: Final = "the rival"
+STATES: Final = (WAITING, PLAYING, OVER)
+_MOST_PICTURES: Final = 64
+
+
+class Replayed(NamedTuple):
+    """An action of a log, with the version at which it was played."""
+
+    version: int
+    action: int
+
+
+class GameViews:
+    """What can be seen of games."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._pictures: OrderedDict[tuple[str, int], str] = OrderedDict()
+
+    async def listed(self, query: dict[str, str]) -> shapes.Games:
+        """Games, the newest first, that fit what is wanted."""
+        state = query.get("state", "")
+        if state and state not in STATES:
+            raise InvalidRequest(f"a state is one of {', '.join(STATES)}", {"field": "state"})
+        wanted = {key: query.get(key, "") for key in ("ruleset", "ladder", "bot")}
+        size = _number(query.get("page_size", "0"), "page_size")
+        token = query.get("page_token", "")
+        tables, following = await self._desk.listed(VISITOR, size, token, state=state, **wanted)
+        connected = await self._desk.connected(*tables)
+        games = [game_facts(table, connected.__contains__) for table in tables]
+        return {"games": games, "next_page_token": following}
+
+    async def watched(self, game_id: str, events: int | None = None) -> shapes.Watched:
+        """A game as it stands, with its events after the first so many; by default the last."""
+        table = await self._desk.ledger.table(game_id)
+        connected = await self._desk.connected(table)
+        return watched_facts(
+            await self._desk.ledger.table(game_id),
+            connected.__contains__,
+            self._desk.ledger.now(),
+            events,
+        )
+
+    async def replay(self, game_id: str) -> shapes.Replay:
+        """A game moment by moment; after its end, checked completely."""
+        table = await self._desk.ledger.table(game_id)
+        connected = await self._desk.connected(table)
+        table = await self._desk.ledger.table(game_id)
+        game = game_facts(table, connected.__contains__)
+        message = replay_message(table, himeji.__version__)
+        return await asyncio.to_thread(
+            _replay_facts, table, game, message, is_over=table.stored.state == OVER
+        )
+
+    async def replay_file(self, game_id: str) -> ReplayMessage:
+        """The replay as the file that every tool reads."""
+        table = await self._desk.ledger.table(game_id)
+        return replay_message(table, himeji.__version__)
+
+    async def picture(self, game_id: str, moment: int) -> str:
+        """The board at a moment of a game."""
+        key = (game_id, moment)
+        if key not in self._pictures:
+            table = await self._desk.ledger.table(game_id)
+            played = actions_of(table)
+            if table.play is None or not 0 <= moment <= len(played):
+                raise NotFound(f"{game_id} has the moments 0 to {len(played)}")
+            self._keep(key, await asyncio.to_thread(_drawn, table, played[:moment]))
+        self._pictures.move_to_end(key)
+        return self._pictures[key]
+
+    async def board(self, table: Table) -> str:
+        """The board as it stands; the table is not looked at after the first pause."""
+        if table.play is None:
+            return ""
+        key = (table.game_id, len(actions_of(table)))
+        if key not in self._pictures:
+            self._keep(key, await asyncio.to_thread(render.svg, table.play.clone()))
+        return self._pictures[key]
+
+    def _keep(self, key: tuple[str, int], picture: str) -> None:
+        self._pictures[key] = picture
+        while len(self._pictures) > _MOST_PICTURES:
+            self._pictures.popitem(last=False)
+
+
+def _number(text: str, field: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise InvalidRequest(f"{field} is a number", {"field": field})
+    return int(text)
+
+
+# --- one game -----------------------------------------------------------------------------------
+
+
+def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> shapes.Game:
+    """A game, with the clocks as they stand if the time is given."""
+    message, stored = game_message(table, connected), table.stored
+    return {
+        "game_id": table.game_id,
+        "ruleset": message.ruleset,
+        "title": rules.ruleset(message.ruleset).title,
+        "options": {option.name: option.value for option in message.options},
+        "ladder": message.ladder,
+        "tournament": message.tournament,
+        "rated": message.rated,
+        "state": stored.state,
+        "version": stored.version,
+        "decision": stored.decision,
+        "create_time": moment_text(message.create_time),
+        "end_time": moment_text(message.end_time) if stored.ended else "",
+        "end_reason": reason_text(message.result.end_reason),
+        "seats": _seats(table, message, now),
+    }
+
+
+def _seats(table: Table, message: GameMessage, now: int) -> list[shapes.Seat]:
+    """The seats, and the rival where the game has one."""
+    results = {seat.seat: seat for seat in message.result.seats}
+    scores = table.play.scores() if table.play is not None else []
+    clans = max(len(message.seats), len(scores), len(results))
+    lines = _lines(table.play, message.result)
+    return [
+        {
+            **_sitter(message, clan),
+            "asked": table.stored.state == PLAYING and table.stored.seat == clan,
+            "clock_ms": _clock(table, clan, now),
+            "score": _score(clan, results, scores),
+            "rank": results[clan].rank if clan in results else None,
+            "breakdown": lines[clan] if clan < len(lines) else [],
+        }
+        for clan in range(clans)
+    ]
+
+
+def _sitter(message: GameMessage, clan: int) -> shapes.Seat:
+    """Who sits there; what depends on the position is filled in by the caller."""
+    seat = message.seats[clan] if clan < len(message.seats) else None
+    planned = seat.plan.name if seat is not None else ""
+    name = RIVAL if seat is None else seat.bot or planned or "an open seat"
+    result = next((each for each in message.result.seats if each.seat == clan), None)
+    reason = result.end_reason if result is not None else seat.end_reason if seat else 0
+    return {
+        "seat": clan,
+        "name": name,
+        "bot": seat.bot if seat is not None else "",
+        "bot_version": seat.bot_version if seat is not None else 0,
+        "house": seat is not None and seat.house,
+        "connected": seat is not None and seat.connected,
+        "strikes": seat.strikes if seat is not None else 0,
+        "end_reason": reason_text(reason),
+        "asked": False,
+        "clock_ms": None,
+        "score": None,
+        "rank": None,
+        "breakdown": [],
+    }
+
+
+def _score(clan: int, results: dict[int, SeatResult], scores: Sequence[int]) -> int | None:
+    if clan in results:
+        return results[clan].score
+    return scores[clan] if clan < len(scores) else None
+
+
+def _clock(table: Table, clan: int, now: int) -> int | None:
+    stored = table.stored
+    if not table.header.HasField("clock") or clan >= len(stored.seats):
+        return None
+    running = max(0, now - stored.asked) if now and clan == stored.seat else 0
+    return max(0, stored.seats[clan].left - running)
+
+
+def _lines(play: Play | None, result: GameResult) -> list[list[shapes.ScoreLine]]:
+    """The points by line, of the result once there is one."""
+    if result.seats:
+        return [
+            [{"category": x.category, "rule": x.rule, "points": x.points} for x in seat.breakdown]
+            for seat in result.seats
+        ]
+    if play is None:
+        return []
+    rule = play.ruleset.scoring_rule
+    return [
+        [{"category": name, "rule": rule(name), "points": n} for name, n in lines.items()]
+        for lines in play.breakdown()
+    ]
+
+
+def watched_facts(
+    table: Table, connected: Callable[[str], bool], now: int, events: int | None = None
+) -> shapes.Watched:
+    """A game with its last events in words."""
+    play, count = table.play, table.event_count
+    first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
+    return {
+        "game": game_facts(table, connected, now),
+        "question": _question(table),
+        "last_action": _last_action(play),
+        "event_count": count,
+        "first_event": first,
+        "events": _happenings(play, first) if play is not None else [],
+    }
+
+
+def _question(table: Table) -> str:
+    play = table.play
+    if table.stored.state != PLAYING or play is None:
+        return ""
+    return play.stack[-1].question(play)
+
+
+def _last_action(play: Play | None) -> str:
+    records = (play.log or []) if play is not None else []
+    for record in reversed(records):
+        if record[0] == ACTION and play is not None:
+            return play.ruleset.tell(record, play.seats)
+    return ""
+
+
+def _happenings(play: Play, first: int) -> list[shapes.Happening]:
+    return [
+        happening(play, first + number, record)
+        for number, record in enumerate((play.log or [])[first:])
+    ]
+
+
+def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -> shapes.Happening:
+    """An event in words."""
+    kind, seat, _, _, rule = record
+    return {
+        "number": number,
+        "kind": play.ruleset.event_kinds[kind],
+        "seat": seat if seat >= 0 else None,
+        "text": play.ruleset.tell(record, play.seats),
+        "rule": rule,
+    }
+
+
+# --- replays ------------------------------------------------------------------------------------
+
+
+def actions_of(table: Table) -> list[Replayed]:
+    """Every action of a game's log, in order."""
+    words = [Words.parse(entry.text) for entry in table.log]
+    return [Replayed(each.version, action) for each in words for action in each.actions]
+
+
+def _drawn(table: Table, played: Sequence[Replayed]) -> str:
+    """The board after so many actions, played anew."""
+    play = begin(table)
+    for each in played:
+        play.apply(each.action)
+    return render.svg(play)
+
+
+def _replay_facts(
+    table: Table, game: shapes.Game, message: ReplayMessage, *, is_over: bool
+) -> shapes.Replay:
+    moments, turns = _moments(table) if table.play is not None else ([], [])
+    found = _checked(message) if is_over else []
+    return {
+        "game": game,
+        "clans": [seat["name"] for seat in game["seats"]],
+        "moments": moments,
+        "turns": turns,
+        "verified": all(each["passed"] for each in found) if is_over else None,
+        "checks": found,
+    }
+
+
+def _moments(table: Table) -> tuple[list[shapes.Moment], list[shapes.Turn]]:
+    """Play the log once more, and note the scores on the way."""
+    play = begin(table)
+    setup: shapes.Moment = {
+        "number": 0,
+        "version": 1,
+        "seat": None,
+        "action": None,
+        "text": "the set-up",
+        "turn": 0,
+        "scores": play.scores(),
+    }
+    moments, turns = [setup], list[shapes.Turn]()
+    for number, each in enumerate(actions_of(table), start=1):
+        seat = play.to_move if play.to_move is not None else 0
+        if not turns or turns[-1]["seat"] != seat:
+            turns.append({"number": len(turns) + 1, "seat": seat, "first_moment": number})
+        play.apply(each.action)
+        moments.append(
+            {
+                "number": number,
+                "version": each.version,
+                "seat": seat,
+                "action": each.action,
+                "text": play.ruleset.actions.text(each.action),
+                "turn": len(turns),
+                "scores": play.scores(),
+            }
+        )
+    return moments, turns
+
+
+def _checked(message: ReplayMessage) -> list[shapes.Check]:
+    """Everything that a replay promises, worked out again, up to the first thing that is wrong."""
+    found: list[shapes.Check] = []
+    try:
+        for text in checks(message):
+            found.append({"passed": True, "text": text})  # noqa: PERF401 - kept when one fails
+    except HimejiError as error:
+        found.append({"passed": False, "text": error.message})
+    return found
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def moment_text(time: Timestamp) -> str:
+    """A time as JSON writes it."""
+    return time.ToJsonString()
+
+
+def reason_text(reason: int) -> str:
+    """An end reason in small letters, "" for none."""
+    if not reason:
+        return ""
+    return EndReason.Name(EndReason.ValueType(reason)).removeprefix("END_REASON_").lower()

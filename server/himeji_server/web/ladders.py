@@ -1,0 +1,189 @@
+"""Ladders and bots as the page tells them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Final
+
+from himeji import rules
+from himeji.v1 import ladder_service_pb2 as pb
+
+from himeji_server.accounts import Accounts
+from himeji_server.games.desk import Desk
+from himeji_server.ladder.office import Office, page
+from himeji_server.names import HOUSE
+from himeji_server.store.accounts import BotVersion
+from himeji_server.web import shapes
+from himeji_server.web.games import VISITOR, game_facts, moment_text, reason_text
+
+RATED_GAMES: Final = 200
+"""Of a bot, in its plot and its end reasons."""
+
+LAST_GAMES: Final = 12
+OPPONENTS: Final = 8
+VERSIONS: Final = 50
+MOST_LADDERS: Final = 500
+
+
+class LadderViews:
+    """What can be seen of ladders and bots."""
+
+    def __init__(self, office: Office, desk: Desk, accounts: Accounts) -> None:
+        self._office = office
+        self._desk = desk
+        self._accounts = accounts
+
+    async def ladders(self) -> shapes.Ladders:
+        """Every ladder."""
+        found, _ = await self._office.listed(MOST_LADDERS, "")
+        return {"ladders": [_ladder(each) for each in found]}
+
+    async def table(self, name: str, page_token: str = "") -> shapes.Table:
+        """A ladder with a page of its standings in the running season."""
+        ladder = await self._office.ladder(name)
+        standings = await self._office.standings(name, ladder.season, old_versions=False)
+        shown, following = page(standings, 0, page_token, "page standings", name)
+        return {
+            "ladder": _ladder(ladder),
+            "games": await self._office.games_of_season(name, ladder.season),
+            "standings": [_standing(each) for each in shown],
+            "next_page_token": following,
+        }
+
+    async def house(self) -> list[str]:
+        """The house bots that are there to be invited."""
+        bots, _ = await self._accounts.bots.listed(HOUSE, 0, "", show_retired=False)
+        names = [str(bot.name) for bot in bots]
+        holders = await asyncio.gather(*map(self._desk.presence.holder, names))
+        return [name for name, holder in zip(names, holders, strict=True) if holder]
+
+    async def bot(self, name: str) -> shapes.Bot:
+        """A bot, and what it did."""
+        found = await self._accounts.bots.get(name)
+        owner = await self._accounts.owner(found.name.owner)
+        versions, _ = await self._accounts.bots.versions(name, VERSIONS, "")
+        history, _ = await self._office.history(name, "", 0, RATED_GAMES, "")
+        rated = [_rated_game(each) for each in history]
+        tables, _ = await self._desk.listed(VISITOR, LAST_GAMES, "", bot=name)
+        connected = await self._desk.connected(*tables)
+        holder = await self._desk.presence.holder(name)
+        return {
+            "name": name,
+            "owner": owner.name,
+            "owner_name": owner.display_name,
+            "description": found.description,
+            "retired": bool(found.retired),
+            "connected": bool(holder),
+            "create_time": _time(found.created),
+            "versions": [_version(each) for each in versions],
+            "ratings": await self._ratings(name, rated),
+            "end_reasons": dict(Counter(game["end_reason"] for game in rated).most_common()),
+            "rated_games": rated,
+            "games": [game_facts(table, connected.__contains__) for table in tables],
+            "records": await self._records(name, rated),
+        }
+
+    async def _ratings(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.LadderRating]:
+        """Where the bot's newest rated version stands on each ladder that it played."""
+        found: list[shapes.LadderRating] = []
+        for ladder in sorted({game["ladder"] for game in rated}):
+            season = await self._office.season(ladder, 0)
+            standings = await self._office.standings(ladder, season, old_versions=False)
+            found += [
+                {"ladder": ladder, "standing": _standing(each)}
+                for each in standings
+                if each.bot == bot
+            ]
+        return found
+
+    async def _records(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.Record]:
+        """Head to head with those whom it met most often."""
+        met = Counter(other for game in rated for other in game["opponents"] if other != bot)
+        found: list[shapes.Record] = []
+        for opponent, _ in met.most_common(OPPONENTS):
+            for each in await self._office.head_to_head(bot, opponent, ""):
+                found.append(  # noqa: PERF401 - a page of text otherwise
+                    {
+                        "opponent": opponent,
+                        "ladder": each.ladder,
+                        "games": each.games,
+                        "wins": each.wins,
+                        "ties": each.ties,
+                        "losses": each.losses,
+                        "mean_margin": each.mean_margin,
+                    }
+                )
+        return found
+
+
+def _ladder(message: pb.Ladder) -> shapes.Ladder:
+    return {
+        "name": message.name,
+        "ruleset": message.ruleset,
+        "title": rules.ruleset(message.ruleset).title,
+        "seats": message.seats,
+        "options": {option.name: option.value for option in message.options},
+        "bank_seconds": message.clock.bank.ToMilliseconds() / 1000,
+        "increment_seconds": message.clock.increment.ToMilliseconds() / 1000,
+        "season": message.season,
+        "accepting": message.accepting,
+        "waiting": message.waiting,
+        "playing": message.playing,
+        "rated_bots": message.rated_bots,
+    }
+
+
+def _rating(message: pb.Rating) -> shapes.Rating:
+    return {
+        "mean": message.mean,
+        "uncertainty": message.uncertainty,
+        "conservative": message.conservative,
+    }
+
+
+def _standing(message: pb.Standing) -> shapes.Standing:
+    return {
+        "place": message.place,
+        "bot": message.bot,
+        "bot_version": message.bot_version,
+        "house": message.house,
+        "rating": _rating(message.rating),
+        "games": message.games,
+        "rank_counts": list(message.rank_counts),
+        "mean_score": message.mean_score,
+        "end_reasons": {reason_text(x.end_reason): x.count for x in message.end_reasons},
+        "last_game_time": moment_text(message.last_game_time),
+    }
+
+
+def _version(version: BotVersion) -> shapes.Version:
+    return {
+        "number": version.number,
+        "label": version.label,
+        "create_time": _time(version.created),
+    }
+
+
+def _rated_game(entry: pb.HistoryEntry) -> shapes.RatedGame:
+    result, seat = entry.result, entry.seat
+    own, held = result.result.seats[seat], result.seats[seat]
+    return {
+        "game_id": result.game_id,
+        "ladder": result.ladder,
+        "bot_version": held.bot_version,
+        "seat": seat,
+        "rank": own.rank,
+        "score": own.score,
+        "end_reason": reason_text(own.end_reason),
+        "before": _rating(held.before),
+        "after": _rating(held.after),
+        "opponents": [each.bot for number, each in enumerate(result.seats) if number != seat],
+        "end_time": moment_text(result.end_time),
+    }
+
+
+def _time(milliseconds: int) -> str:
+    message = pb.Standing().last_game_time
+    message.FromMilliseconds(milliseconds)
+    return moment_text(message)

@@ -1,0 +1,79 @@
+"""Rulesets as the page tells them; everything comes from what a ruleset tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from himeji import rules
+from himeji.rules.description import BoardPart, Component, Face
+from himeji.rules.ruleset import Ruleset
+
+from himeji_server.web import shapes
+
+
+def summaries() -> shapes.Rulesets:
+    """Every ruleset in short."""
+    return {"rulesets": [_summary(each) for each in rules.RULESETS.values()]}
+
+
+def ruleset_facts(name: str) -> shapes.Ruleset:
+    """A ruleset: rules, components, boards, action table; raises UnknownRuleset."""
+    found = rules.ruleset(name)
+    return {
+        "summary": _summary(found),
+        "rules": [{"id": rule.id, "text": rule.text} for rule in found.describe_rules()],
+        "components": [_component(each) for each in found.describe_components()],
+        "board": [_part(each) for each in found.describe_board()],
+        "actions": [{"id": id_, "text": text} for id_, text in found.actions.texts.items()],
+    }
+
+
+def _summary(ruleset: Ruleset) -> shapes.RulesetSummary:
+    return {
+        "name": ruleset.name,
+        "title": ruleset.title,
+        "revision": ruleset.revision,
+        "family": ruleset.family,
+        "seat_counts": sorted(ruleset.seat_counts),
+        "has_rival": ruleset.has_rival,
+        "reconstructed": any(each.reconstructed for each in ruleset.describe_components()),
+        "options": [
+            {
+                "name": option.name,
+                "choices": list(option.choices),
+                "standard": option.standard,
+                "text": option.text,
+            }
+            for option in ruleset.describe_options()
+        ],
+    }
+
+
+def _component(component: Component) -> shapes.Component:
+    return {
+        "id": component.id,
+        "kind": component.kind,
+        "text": "",
+        "faces": _faces(component.faces),
+        "facts": dict(component.facts),
+        "reconstructed": component.reconstructed,
+        "source": component.source,
+        "note": component.note,
+    }
+
+
+def _part(part: BoardPart) -> shapes.Component:
+    return {
+        "id": part.id,
+        "kind": part.kind,
+        "text": part.text,
+        "faces": _faces(part.faces),
+        "facts": dict(part.facts),
+        "reconstructed": False,
+        "source": "",
+        "note": "",
+    }
+
+
+def _faces(faces: Iterable[Face]) -> list[shapes.Face]:
+    return [{"name": face.name, "text": face.text, "dark": face.dark} for face in faces]

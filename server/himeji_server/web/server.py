@@ -1,0 +1,85 @@
+"""Serves the page over HTTP on this machine, in the event loop of the arena."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from himeji_server.app import no_port
+from himeji_server.settings import DEFAULT_HTTP_PORT, DRAIN_SECONDS, HOST, USUAL_HTTP_PORT
+
+_MOST_AT_ONCE: Final = 1_000
+_MOST_HEADER_BYTES: Final = 16 << 10
+_SECONDS_IDLE: Final = 30
+_OPTION: Final = "--http-port"
+
+
+class _Uvicorn(uvicorn.Server):
+    """The server without its own signal handlers: the arena has its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def listening(port: int, *, shared: bool = False) -> socket.socket:
+    """A socket on a port of this machine: the one named, a free one (0), or USUAL_HTTP_PORT.
+
+    A shared port is one on which other processes of the same arena listen as well. Raises
+    StartRefusedError.
+    """
+    try:
+        return _bound(DEFAULT_HTTP_PORT if port == USUAL_HTTP_PORT else port, shared=shared)
+    except OSError as error:
+        if port == USUAL_HTTP_PORT and error.errno == errno.EADDRINUSE:
+            return _bound(0, shared=shared)
+        raise no_port(port, error, _OPTION) from error
+
+
+def _bound(port: int, *, shared: bool) -> socket.socket:
+    made = socket.socket()
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        made.bind((HOST, port))
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+@asynccontextmanager
+async def serving(site: ASGIApp, door: socket.socket) -> AsyncIterator[None]:
+    """Answer requests at a socket until the block ends."""
+    config = uvicorn.Config(
+        site,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        http="h11",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_keep_alive=_SECONDS_IDLE,
+        timeout_graceful_shutdown=int(DRAIN_SECONDS),
+        h11_max_incomplete_event_size=_MOST_HEADER_BYTES,
+    )
+    server = _Uvicorn(config)
+    task = asyncio.create_task(server.serve(sockets=[door]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+        door.close()

@@ -1,0 +1,326 @@
+"""The shapes of what the page tells, as JSON has them; pages are drawn from the same facts.
+
+The document `/api/openapi.json` is made from these classes (openapi.py).
+"""
+
+from typing import TypedDict
+
+
+class ScoreLine(TypedDict):
+    """Points by one line of the scoring."""
+
+    category: str
+    rule: str
+    points: int
+
+
+class Seat(TypedDict):
+    """A clan of a game: a seat, or the rival that nobody plays."""
+
+    seat: int
+    name: str
+    bot: str
+    bot_version: int
+    house: bool
+    connected: bool
+    asked: bool
+    strikes: int
+    clock_ms: int | None
+    score: int | None
+    rank: int | None
+    end_reason: str
+    breakdown: list[ScoreLine]
+
+
+class Game(TypedDict):
+    """A game, without its position."""
+
+    game_id: str
+    ruleset: str
+    title: str
+    options: dict[str, str]
+    ladder: str
+    tournament: str
+    rated: bool
+    state: str
+    version: int
+    decision: int
+    create_time: str
+    end_time: str
+    end_reason: str
+    seats: list[Seat]
+
+
+class Happening(TypedDict):
+    """One event of a game, in words."""
+
+    number: int
+    kind: str
+    seat: int | None
+    text: str
+    rule: str
+
+
+class Watched(TypedDict):
+    """A game as spectators see it."""
+
+    game: Game
+    question: str
+    last_action: str
+    event_count: int
+    first_event: int
+    events: list[Happening]
+
+
+class Games(TypedDict):
+    """A page of games, the newest first."""
+
+    games: list[Game]
+    next_page_token: str
+
+
+class Moment(TypedDict):
+    """The game after an action; moment 0 is the set-up."""
+
+    number: int
+    version: int
+    seat: int | None
+    action: int | None
+    text: str
+    turn: int
+    scores: list[int]
+
+
+class Turn(TypedDict):
+    """Actions of one seat in a row."""
+
+    number: int
+    seat: int
+    first_moment: int
+
+
+class Check(TypedDict):
+    """One thing that was worked out again from the replay."""
+
+    passed: bool
+    text: str
+
+
+class Replay(TypedDict):
+    """A game moment by moment, and whether its chance and its log are what was promised."""
+
+    game: Game
+    clans: list[str]
+    moments: list[Moment]
+    turns: list[Turn]
+    verified: bool | None
+    checks: list[Check]
+
+
+class Rating(TypedDict):
+    """A rating with its uncertainty."""
+
+    mean: float
+    uncertainty: float
+    conservative: float
+
+
+class Standing(TypedDict):
+    """A row of a ladder's table."""
+
+    place: int
+    bot: str
+    bot_version: int
+    house: bool
+    rating: Rating
+    games: int
+    rank_counts: list[int]
+    mean_score: float
+    end_reasons: dict[str, int]
+    last_game_time: str
+
+
+class Ladder(TypedDict):
+    """A kind of game with a table of its own."""
+
+    name: str
+    ruleset: str
+    title: str
+    seats: int
+    options: dict[str, str]
+    bank_seconds: float
+    increment_seconds: float
+    season: int
+    accepting: bool
+    waiting: int
+    playing: int
+    rated_bots: int
+
+
+class Ladders(TypedDict):
+    """Every ladder."""
+
+    ladders: list[Ladder]
+
+
+class Table(TypedDict):
+    """A ladder with its standings."""
+
+    ladder: Ladder
+    games: int
+    standings: list[Standing]
+    next_page_token: str
+
+
+class Version(TypedDict):
+    """A version of a bot."""
+
+    number: int
+    label: str
+    create_time: str
+
+
+class RatedGame(TypedDict):
+    """A rated game of a bot."""
+
+    game_id: str
+    ladder: str
+    bot_version: int
+    seat: int
+    rank: int
+    score: int
+    end_reason: str
+    before: Rating
+    after: Rating
+    opponents: list[str]
+    end_time: str
+
+
+class Record(TypedDict):
+    """What a bot did against another on one ladder."""
+
+    opponent: str
+    ladder: str
+    games: int
+    wins: int
+    ties: int
+    losses: int
+    mean_margin: float
+
+
+class LadderRating(TypedDict):
+    """A bot's place on a ladder, its versions apart."""
+
+    ladder: str
+    standing: Standing
+
+
+class Bot(TypedDict):
+    """A bot: what it says of itself, and what it did."""
+
+    name: str
+    owner: str
+    owner_name: str
+    description: str
+    retired: bool
+    connected: bool
+    create_time: str
+    versions: list[Version]
+    ratings: list[LadderRating]
+    end_reasons: dict[str, int]
+    rated_games: list[RatedGame]
+    games: list[Game]
+    records: list[Record]
+
+
+class Option(TypedDict):
+    """An option that a game can be created with."""
+
+    name: str
+    choices: list[str]
+    standard: str
+    text: str
+
+
+class RulesetSummary(TypedDict):
+    """A ruleset in short."""
+
+    name: str
+    title: str
+    revision: str
+    family: str
+    seat_counts: list[int]
+    has_rival: bool
+    reconstructed: bool
+    options: list[Option]
+
+
+class Rule(TypedDict):
+    """A paragraph of the rules."""
+
+    id: str
+    text: str
+
+
+class Face(TypedDict):
+    """A side, row or slot of a component, or a cell of a board."""
+
+    name: str
+    text: str
+    dark: bool
+
+
+class Component(TypedDict):
+    """A card copy, a tile or a printed part of the boards."""
+
+    id: str
+    kind: str
+    text: str
+    faces: list[Face]
+    facts: dict[str, int]
+    reconstructed: bool
+    source: str
+    note: str
+
+
+class Action(TypedDict):
+    """A row of the action table."""
+
+    id: int
+    text: str
+
+
+class Ruleset(TypedDict):
+    """Everything about a ruleset that is written down."""
+
+    summary: RulesetSummary
+    rules: list[Rule]
+    components: list[Component]
+    board: list[Component]
+    actions: list[Action]
+
+
+class Rulesets(TypedDict):
+    """Every ruleset."""
+
+    rulesets: list[RulesetSummary]
+
+
+class Arena(TypedDict):
+    """The arena as a whole."""
+
+    version: str
+    engine: str
+    mode: str
+    address: str
+    rulesets: list[RulesetSummary]
+    house: list[str]
+    games: list[Game]
+    ladders: list[Ladder]
+
+
+class Refusal(TypedDict):
+    """Why there is no answer."""
+
+    reason: str
+    message: str

@@ -1,0 +1,160 @@
+// The page of a game: follows it as it goes on, and lets a person think a turn out before it is sent.
+import { ask, clock, draw, write } from "./parts.js";
+
+const game = document.querySelector(".game");
+const status = document.getElementById("status");
+const address = `/games/${game.dataset.game}`;
+let planned = []; // actions of this turn that were not sent
+let busy = false;
+let latest = null; // news that came while a turn was thought out
+
+function part(name) {
+  return game.querySelector(`[data-part="${name}"]`);
+}
+
+function say(text) {
+  status.textContent = text;
+}
+
+function show(parts) {
+  for (const [name, text] of Object.entries(parts)) {
+    if (name === "board") {
+      if (text) draw(part(name), text);
+    } else {
+      write(part(name), text);
+    }
+  }
+  mark();
+  game.dispatchEvent(new CustomEvent("shown"));
+}
+
+// --- places on the board ---------------------------------------------------------------------
+
+function buttonsOf(place) {
+  const buttons = [...game.querySelectorAll(".choices button")];
+  return buttons.filter((button) => place.includes(button.dataset.place) && button.dataset.place);
+}
+
+function mark() {
+  for (const place of part("board").querySelectorAll("[data-marks]")) {
+    const buttons = buttonsOf(place.dataset.marks.split(","));
+    if (buttons.length) offer(place, buttons);
+  }
+}
+
+function offer(place, buttons) {
+  const box = place.getBBox();
+  const frame = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  const edge = { x: box.x - 2, y: box.y - 2, width: box.width + 4, height: box.height + 4, rx: 6 };
+  for (const [name, value] of Object.entries(edge)) frame.setAttribute(name, value);
+  frame.setAttribute("class", "frame");
+  place.append(frame);
+  place.classList.add("choice");
+  place.setAttribute("tabindex", "0");
+  place.setAttribute("role", "button");
+  place.setAttribute("aria-label", buttons.map((button) => button.textContent.trim()).join(", or "));
+  place.addEventListener("click", (event) => {
+    event.stopPropagation();
+    choose(buttons);
+  });
+  place.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      event.stopPropagation();
+      choose(buttons);
+    }
+  });
+}
+
+function choose(buttons) {
+  if (buttons.length === 1) {
+    buttons[0].click();
+    return;
+  }
+  for (const button of game.querySelectorAll(".choices button")) {
+    button.classList.toggle("near", buttons.includes(button));
+  }
+  buttons[0].focus();
+  buttons[0].scrollIntoView({ block: "nearest" });
+  say(`${buttons.length} actions are possible there: choose one from the list`);
+}
+
+// --- a turn ------------------------------------------------------------------------------------
+
+function decision() {
+  return game.querySelector(".turn")?.dataset.decision;
+}
+
+function form(actions) {
+  const values = new URLSearchParams({ decision: decision() });
+  for (const action of actions) values.append("action", action);
+  return values;
+}
+
+async function attempt(doing) {
+  if (busy) return;
+  busy = true;
+  try {
+    await doing();
+    say("");
+  } catch (error) {
+    planned = [];
+    say(error.message);
+    if (latest) show(latest.parts);
+  } finally {
+    busy = false;
+  }
+}
+
+async function think(actions) {
+  const facts = await ask(`${address}/turn?${form(actions)}`);
+  planned = actions;
+  show(facts.parts);
+  (game.querySelector('[data-do="confirm"]') ?? game.querySelector(".choices button"))?.focus();
+}
+
+async function send(actions) {
+  await ask(`${address}/actions`, { method: "POST", body: form(actions) });
+  planned = [];
+}
+
+part("seat").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button || button.closest(".resign")) return;
+  event.preventDefault();
+  if (button.dataset.do === "undo") attempt(() => think(planned.slice(0, -1)));
+  else if (button.dataset.do === "confirm") attempt(() => send(planned));
+  else if (button.name === "action") {
+    const actions = [...planned, button.value];
+    attempt(() => ("reveals" in button.dataset ? send(actions) : think(actions)));
+  }
+});
+
+// --- news --------------------------------------------------------------------------------------
+
+function hear(facts) {
+  latest = facts;
+  game.dataset.version = facts.version;
+  game.dataset.state = facts.state;
+  const same = String(facts.decision) === game.dataset.decision;
+  game.dataset.decision = facts.decision;
+  if (same && planned.length) return; // a turn is being thought out
+  planned = [];
+  show(facts.parts);
+}
+
+if (game.dataset.state !== "over") {
+  const source = new EventSource(`${address}/news?version=${game.dataset.version}`);
+  source.addEventListener("news", (event) => hear(JSON.parse(event.data)));
+  source.addEventListener("end", () => source.close());
+}
+
+setInterval(() => {
+  for (const each of game.querySelectorAll(".clock[data-running]")) {
+    each.dataset.ms = Math.max(0, each.dataset.ms - 1000);
+    each.textContent = clock(each.dataset.ms);
+  }
+}, 1000);
+
+mark();
+game.dataset.ready = "yes";

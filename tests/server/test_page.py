@@ -1,0 +1,385 @@
+"""The page of a real arena, by plain HTTP: what it shows, what it refuses, and how one plays."""
+
+import re
+import secrets
+from pathlib import Path
+
+import grpc
+import pytest
+from google.protobuf import json_format
+from himeji import rules
+from himeji.v1 import (
+    account_service_pb2 as accounts,
+    account_service_pb2_grpc,
+    game_service_pb2 as games,
+    game_service_pb2_grpc,
+)
+from himeji.v1.game_pb2 import SeatPlan
+from himeji.wire.verification import checks
+from himeji_server.web import guests
+
+from tests.server.conftest import Arena
+from tests.server.page_client import Visitor
+
+HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)>"\'&{{ 7*7 }}'
+CHOICE = re.compile(r'<button name="action" value="(\d+)"[^>]*?( data-reveals)?>')
+
+
+class Place:
+    """An arena with a page, and the local owner's way in."""
+
+    def __init__(self, arena):
+        self.port = int(arena.facts["page"].rpartition(":")[2])
+        self.channel = grpc.insecure_channel(arena.address)
+        secret = Path(arena.facts["token"]).read_text().strip()
+        self.metadata = (("authorization", f"Bearer {secret}"),)
+        self.games = game_service_pb2_grpc.GameServiceStub(self.channel)
+        self.accounts = account_service_pb2_grpc.AccountServiceStub(self.channel)
+
+    def visitor(self):
+        return Visitor(self.port)
+
+    def call(self, stub, method, request):
+        return getattr(stub, method)(request, metadata=self.metadata, timeout=60)
+
+    def new_game(self, *bots, ruleset="base"):
+        """A game of the local owner's bots, which has begun."""
+        request = games.CreateGameRequest(ruleset=ruleset, seats=[SeatPlan()] * len(bots))
+        game = self.call(self.games, "CreateGame", request).game
+        for bot in bots:
+            request = games.JoinGameRequest(game_id=game.game_id, bot=bot)
+            self.call(self.games, "JoinGame", request)
+        return game.game_id
+
+    def act(self, game_id):
+        """Play the first legal action for whoever is asked."""
+        asked = self.call(self.games, "GetDecision", games.GetDecisionRequest(game_id=game_id))
+        if not asked.HasField("decision"):
+            return False
+        request = games.SubmitActionsRequest(
+            game_id=game_id,
+            decision_id=asked.decision.decision_id,
+            actions=asked.decision.legal_actions[-1:],
+        )
+        self.call(self.games, "SubmitActions", request)
+        return True
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    arena = Arena("--port", "0", "--http-port", "0", "--data", str(folder), "--house", "none")
+    try:
+        place = Place(arena.opened())
+        yield place
+        place.channel.close()
+        assert arena.stop() == 0
+    finally:
+        arena.process.kill()
+        arena.ended()
+        arena.process.stdout.close()
+        arena.process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def finished(place):
+    """A game that two bots played to its end."""
+    game_id = place.new_game("local/first", "local/second")
+    while place.act(game_id):
+        pass
+    return game_id
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def every_page(game_id):
+    named = [
+        *("/", "/play", "/games", "/games?state=over", "/ladders", "/ladders/base-2p"),
+        *("/rulesets", "/bots/local/first", f"/games/{game_id}", f"/games/{game_id}/replay"),
+    ]
+    parts = ("", "/components", "/actions")
+    return named + [f"/rulesets/{name}{part}" for name in rules.RULESETS for part in parts]
+
+
+def test_every_page_is_there_with_its_policy_and_without_anything_inline_or_foreign(
+    place, finished
+):
+    visitor = place.visitor()
+    for path in every_page(finished):
+        answer = visitor.get(path)
+        assert answer.status == 200, path
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        page = answer.text
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page), path
+        assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", page))
+        loaded = re.findall(r'(?:src|href|action)="([^"]*)"', page)
+        assert all(each.startswith(("/", "#")) for each in loaded), path
+        assert page.count("<h1") == 1
+
+
+def test_the_first_page_with_all_that_it_loads_is_small(place):
+    visitor = place.visitor()
+    page = visitor.get("/")
+    loaded = set(re.findall(r'(?:src|href)="(/static/[^"]*)"', page.text))
+    assert sum(len(visitor.get(path).body) for path in loaded) + len(page.body) < 100_000
+
+
+def test_reconstructed_parts_are_labelled_wherever_components_are_shown(place):
+    visitor = place.visitor()
+    for name, ruleset in rules.RULESETS.items():
+        page = visitor.get(f"/rulesets/{name}/components").text
+        marked = sum(each.reconstructed for each in ruleset.describe_components())
+        head = 1 if marked else 0  # where the label is explained
+        assert page.count("† reconstructed") == marked + head
+        shown = visitor.get(f"/rulesets/{name}").text
+        assert all(f'id="{rule.id}"' in shown for rule in ruleset.describe_rules())
+
+
+def test_hostile_texts_stay_text(place):
+    name, label = f"local/evil-{secrets.token_hex(3)}", HOSTILE[:80]
+    request = accounts.CreateBotRequest(bot=name, description=HOSTILE, version_label=label)
+    place.call(place.accounts, "CreateBot", request)
+    page = place.visitor().get(f"/bots/{name}").text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "{{ 7*7 }}" in page
+    assert page.count("&lt;script&gt;") == 2
+    assert place.visitor().json(f"/api/bots/{name}")["description"] == HOSTILE
+    missing = place.visitor().get("/games/%3Cscript%3Ealert(1)%3C/script%3E")
+    assert missing.status == 404
+    assert "<script>alert" not in missing.text
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:80", "", "localhost.x"])
+def test_a_foreign_name_of_this_machine_gets_nothing(place, host):
+    assert place.visitor().get("/", host=host).status == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:1234", "127.0.0.1"])
+def test_the_names_of_this_machine_are_answered_at_any_port(place, host):
+    assert place.visitor().get("/rulesets", host=host).status == 200
+
+
+def test_another_site_can_make_a_browser_do_nothing(place):
+    visitor, fields = place.visitor(), {"ruleset": "solo", "seat": "0"}
+    for site in ("cross-site", "same-site", "none"):
+        assert visitor.post("/play", fields, sec_fetch_site=site).status == 403
+    old_browser = {"origin": "http://evil.example", "host": f"127.0.0.1:{place.port}"}
+    assert visitor.ask("POST", "/play", "ruleset=solo", **old_browser).status == 403
+    assert visitor.ask("POST", "/play", "ruleset=solo").status == 403
+    old_browser["origin"] = f"http://127.0.0.1:{place.port}"
+    assert visitor.ask("POST", "/play", "ruleset=solo", **old_browser).status == 303
+
+
+def test_refusals_are_json_where_json_is_asked_for(place):
+    visitor = place.visitor()
+    for path, status in (
+        ("/api/games/no-such-game", 404),
+        ("/api/ladders/nowhere", 404),
+        ("/api/rulesets/chess", 404),
+        ("/api/bots/local/nobody-at-all", 404),
+        ("/api/games?state=odd", 400),
+        ("/api/games?page_token=x", 400),
+        ("/api/nothing", 404),
+    ):
+        answer = visitor.get(path)
+        assert answer.status == status, path
+        assert set(answer.json) == {"reason", "message"}
+
+
+def test_a_form_that_is_too_large_or_nonsense_is_refused(place):
+    visitor = place.visitor()
+    assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 429
+    assert visitor.post("/play", {"ruleset": "solo", "seats": "two"}).status == 400
+    assert visitor.post("/play", {"ruleset": "solo", "seat": "7"}).status == 400
+    assert visitor.post("/play", {"ruleset": "solo", "clock": "0"}).status == 400
+    assert visitor.post("/play", {"ruleset": "base", "seats": "2"}).status == 404
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+
+def conforms(value, schema, document, where="answer"):
+    """Check a value against the part of JSON Schema that the document uses."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        schema = document["components"]["schemas"][name]
+    if "anyOf" in schema:
+        kinds = [each.get("type") for each in schema["anyOf"]]
+        schema = schema["anyOf"][kinds.index("null") if value is None else 0]
+    kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
+    if schema["type"] == "object" and "properties" in schema:
+        assert set(value) == set(schema["properties"]), where
+        for name, inner in schema["properties"].items():
+            conforms(value[name], inner, document, f"{where}.{name}")
+    elif schema["type"] == "object":
+        for name, each in value.items():
+            conforms(each, schema["additionalProperties"], document, f"{where}.{name}")
+    elif schema["type"] == "array":
+        for each in value:
+            conforms(each, schema["items"], document, f"{where}[]")
+    elif schema["type"] == "null":
+        assert value is None, where
+    else:
+        assert isinstance(value, kinds[schema["type"]]), (where, value)
+
+
+def test_every_route_of_the_api_is_described_and_answers_as_described(place, finished):
+    visitor = place.visitor()
+    document = visitor.json("/api/openapi.json")
+    values = {"ladder": "base-2p", "owner": "local", "bot": "first", "game_id": finished}
+    values |= {"ruleset": "matcha", "moment": "3"}
+    assert len(document["paths"]) == 12
+    for path, described in document["paths"].items():
+        answer = visitor.get(path.format(**values))
+        assert answer.status == 200, path
+        content = described["get"]["responses"]["200"]["content"]
+        media, schema = next((key, each["schema"]) for key, each in content.items())
+        assert answer.headers["content-type"].startswith(media), path
+        if "$ref" in schema:
+            conforms(answer.json, schema, document)
+        named = re.findall(r"\{(\w+)\}", path)
+        told = [each["name"] for each in described["get"]["parameters"] if each["required"]]
+        assert sorted(named) == sorted(told)
+
+
+def test_a_replay_is_verified_drawn_and_the_same_file_as_everywhere(place, finished):
+    visitor = place.visitor()
+    replay = visitor.json(f"/api/games/{finished}/replay")
+    assert replay["verified"] is True
+    assert len(replay["checks"]) == 8
+    final = [seat["score"] for seat in replay["game"]["seats"]]
+    assert replay["moments"][-1]["scores"] == final
+    assert [turn["number"] for turn in replay["turns"]] == list(range(1, len(replay["turns"]) + 1))
+    message = json_format.Parse(
+        visitor.get(f"/api/games/{finished}/replay.json").text, games.Replay()
+    )
+    request = games.GetReplayRequest(game_id=finished)
+    assert message == place.call(place.games, "GetReplay", request).replay
+    assert len(list(checks(message))) == 8
+    first = visitor.get(f"/api/games/{finished}/boards/0.svg")
+    assert first.text.startswith("<svg")
+    assert "immutable" in first.headers["cache-control"]
+    after = len(replay["moments"])
+    assert visitor.get(f"/api/games/{finished}/boards/{after}.svg").status == 404
+
+
+def test_a_game_that_goes_on_keeps_its_key_to_itself(place):
+    game_id = place.new_game("local/first", "local/second")
+    visitor = place.visitor()
+    assert visitor.json(f"/api/games/{game_id}/replay")["verified"] is None
+    file = visitor.get(f"/api/games/{game_id}/replay.json").json
+    assert set(file["game"]["chance"]) <= {"commitment", "seatEntropy"}
+
+
+# --- live ---------------------------------------------------------------------------------------
+
+
+def test_a_game_is_followed_action_by_action_to_its_end(place):
+    game_id, visitor = place.new_game("local/first", "local/second"), place.visitor()
+    stream = visitor.news(f"/games/{game_id}/news?version=0")
+    name, first = next(stream)
+    assert (name, first["state"]) == ("news", "playing")
+    assert set(first["parts"]) == {"head", "players", "seat", "log", "board"}
+    place.act(game_id)
+    name, second = next(stream)
+    assert second["version"] > first["version"]
+    assert 'id="last-action">seat' in second["parts"]["head"]
+    assert second["parts"]["board"] != first["parts"]["board"]
+    resign = games.ResignRequest(game_id=game_id, seat=0)
+    place.call(place.games, "Resign", resign)
+    told = list(stream)
+    assert [name for name, _ in told][-2:] == ["news", "end"]
+    assert told[-2][1]["state"] == "over"
+
+
+# --- playing ------------------------------------------------------------------------------------
+
+
+def choices(parts):
+    """Action and whether it goes to chance, of every button."""
+    return [(action, bool(reveals)) for action, reveals in CHOICE.findall(parts["seat"])]
+
+
+def test_a_person_thinks_a_turn_out_takes_it_back_and_sends_it_whole(place):
+    visitor = place.visitor()
+    game_id = visitor.sit("solo", **{"option-difficulty": "hard"})
+    facts = visitor.json(f"/api/games/{game_id}")["game"]
+    assert facts["options"] == {"difficulty": "hard"}
+    assert facts["seats"][0]["bot"].startswith("local/browser-")
+    planned = []
+    while True:
+        decision, answer = visitor.plan(game_id, planned)
+        assert answer.status == 200, answer.text
+        open_ones = [each for each, reveals in choices(answer.json["parts"]) if not reveals]
+        if not open_ones or len(planned) == 3:
+            break
+        planned.append(open_ones[-1])
+    assert planned
+    assert visitor.json(f"/api/games/{game_id}")["game"]["version"] == facts["version"]
+    _, back = visitor.plan(game_id)
+    assert "data-do" not in back.json["parts"]["seat"]
+    sent = visitor.post(f"/games/{game_id}/actions", {"decision": decision, "action": planned})
+    assert sent.json == {"played": [int(action) for action in planned]}
+    again = visitor.post(f"/games/{game_id}/actions", {"decision": decision, "action": planned})
+    assert again.json == sent.json
+    log = visitor.json(f"/api/games/{game_id}")
+    assert log["game"]["version"] == facts["version"] + 1
+
+
+def test_a_seat_belongs_to_its_browser_alone(place):
+    owner, other = place.visitor(), place.visitor()
+    game_id = owner.sit()
+    other.sit()
+    decision, _ = owner.plan(game_id)
+    for stranger, status in ((place.visitor(), 403), (other, 409)):
+        assert stranger.plan(game_id)[1].status == status
+        sent = stranger.post(f"/games/{game_id}/actions", {"decision": decision, "action": 16})
+        assert sent.status in (status, 403)
+        assert stranger.post(f"/games/{game_id}/resign").status in (status, 403)
+    assert "Your turn" in owner.get(f"/games/{game_id}").text
+    assert "Your turn" not in other.get(f"/games/{game_id}").text
+    assert owner.post(f"/games/{game_id}/resign").status == 200
+    assert owner.json(f"/api/games/{game_id}")["game"]["state"] == "over"
+
+
+def test_the_session_is_a_cookie_that_scripts_and_other_sites_do_not_get(place):
+    visitor = place.visitor()
+    answer = visitor.post("/play", {"ruleset": "solo", "seat": "0"})
+    flags = answer.headers["set-cookie"].lower()
+    assert "httponly" in flags
+    assert "samesite=strict" in flags
+    secret = visitor.cookie.partition("=")[2]
+    for path in ("/", answer.headers["location"], "/play", "/api/arena"):
+        assert secret not in visitor.get(path).text
+    forged = place.visitor()
+    forged.cookie = f"{guests.COOKIE}=himeji_nonsense"
+    assert forged.get(answer.headers["location"]).status == 200
+
+
+def test_illegal_actions_are_refused_with_the_rule_before_they_are_sent(place):
+    visitor = place.visitor()
+    game_id = visitor.sit()
+    _, answer = visitor.plan(game_id, ["5"])
+    assert answer.status in (400, 409)
+    assert "legal are" in answer.json["message"]
+    decision, _ = visitor.plan(game_id)
+    query = f"decision={decision + 5}"
+    assert visitor.get(f"/games/{game_id}/turn?{query}", accept="application/json").status == 409
+
+
+def test_browsers_that_came_first_make_room(place):
+    names = []
+    for _ in range(guests.MOST + 1):
+        visitor = place.visitor()
+        game_id = visitor.sit()
+        names.append(visitor.json(f"/api/games/{game_id}")["game"]["seats"][0]["bot"])
+    assert place.visitor().json(f"/api/bots/{names[0]}")["retired"]
+    assert not place.visitor().json(f"/api/bots/{names[-1]}")["retired"]
