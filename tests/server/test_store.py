@@ -37,7 +37,7 @@ async def test_a_command_is_sent_once_however_it_fails():
 @pytest.mark.parametrize("ticks", range(40))
 async def test_whoever_is_cancelled_while_they_ask_the_store_ends(start_redis, monkeypatch, ticks):
     # redis-py swallows a cancellation that comes at a bad moment, and what loops would go on.
-    monkeypatch.setattr(readiness, "_SECONDS_BETWEEN_PINGS", 0)
+    monkeypatch.setattr(readiness, "_SECONDS_BETWEEN_LOOKS", 0)
     store = Store(start_redis().url)
     following = asyncio.create_task(readiness.Readiness([]).follow(store))
     for _ in range(ticks):

@@ -110,7 +110,6 @@ class Batches:
         self._pool = pool
         self._waiting: list[_Call] = []
         self._sender: asyncio.Task[None] | None = None
-        self._complaints: dict[str, float] = {}
         self._closed = False
 
     def send(self, command: tuple[Argument, ...], then: Then) -> None:
@@ -164,7 +163,7 @@ class Batches:
         metrics.store_answered(len(batch), since, failed=failed)
         for (_, then), result in zip(batch, results, strict=True):
             try:
-                then(self._told(result))
+                then(_told(result))
             except Exception:  # noqa: BLE001 - those behind it must hear their answers
                 _log.exception("fault in what follows an answer of the store")
 
@@ -181,21 +180,6 @@ class Batches:
             raise
         finally:
             await self._pool.release(connection)
-
-    def _told(self, result: Any) -> Any:
-        """An answer as it is passed on."""
-        passed_on = (NoScriptError, *REDIRECTIONS)
-        if not isinstance(result, Exception) or isinstance(result, passed_on):
-            return result
-        return self._noted(_ours(result))
-
-    def _noted(self, error: Exception) -> Exception:
-        """Say in the log what is wrong with the store, once in a while and not for every call."""
-        now = time.monotonic()
-        if isinstance(error, StoreImpairedError) and self._complaints.get(error.sentence, 0) < now:
-            self._complaints[error.sentence] = now + _SECONDS_BETWEEN_COMPLAINTS
-            _log.error("store cannot do its work", why=error.sentence)
-        return error
 
 
 async def _reply(connection: AbstractConnection) -> Any:
@@ -230,6 +214,7 @@ class Store:
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
         self.place = without_password(url)
+        self._complaints: dict[str, float] = {}
         try:
             self._redis = Redis.from_url(
                 url,
@@ -287,7 +272,7 @@ class Store:
         Writing nothing into a string that is not there is refused like any write, and leaves no
         trace in memory or on disk.
         """
-        await self.call("SETRANGE", keys.PULSE, 0, "")
+        await answer_of(self._batches, "SETRANGE", keys.PULSE, 0, "")
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""
@@ -303,7 +288,11 @@ class Store:
 
     async def call(self, *command: Argument) -> Any:
         """Send a command together with others; the answer is that of Redis, in bytes."""
-        return await answer_of(self._batches, *command)
+        try:
+            return await answer_of(self._batches, *command)
+        except StoreImpairedError as error:
+            self._complain(error)
+            raise
 
     async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
         """Run a script, and wait for its answer."""
@@ -320,10 +309,19 @@ class Store:
             if isinstance(answer, NoScriptError):
                 whole = ("EVAL", script.text, len(keys), *keys, *arguments)
                 self._batches.send(whole, then)
-            else:
-                then(answer)
+                return
+            if isinstance(answer, StoreImpairedError):
+                self._complain(answer)
+            then(answer)
 
         self._batches.send(("EVALSHA", script.digest, len(keys), *keys, *arguments), answered)
+
+    def _complain(self, error: StoreImpairedError) -> None:
+        """Say in the log what is wrong with the store, once in a while and not for every call."""
+        now = time.monotonic()
+        if self._complaints.get(error.sentence, 0) < now:
+            self._complaints[error.sentence] = now + _SECONDS_BETWEEN_COMPLAINTS
+            _log.error("store cannot do its work", why=error.sentence)
 
     async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Channel and message of each bell as it rings; ends when the connection is lost."""
@@ -373,6 +371,14 @@ async def _answer(command: Awaitable[_Answer]) -> _Answer:
         raise _ours(error) from error
     _end_if_cancelled()
     return answer
+
+
+def _told(result: Any) -> Any:
+    """An answer as it is passed on: errors become ours, but for those that ask for more."""
+    passed_on = (NoScriptError, *REDIRECTIONS)
+    if not isinstance(result, Exception) or isinstance(result, passed_on):
+        return result
+    return _ours(result)
 
 
 def _ours(error: BaseException) -> StoreRefusedError | StoreUnavailable:
