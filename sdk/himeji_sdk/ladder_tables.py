@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from himeji.v1.game_pb2 import EndReason
+from rich import box
 from rich.table import Table
+
+_PLAIN: Final = (EndReason.END_REASON_FINISHED, EndReason.END_REASON_OUTLASTED)
+_WHOLE: Final = frozenset({"bot", "ladder", "game", "clock"})  # never on two lines
+_NUMBERS: Final = frozenset(
+    {"place", "seats", "season", "bots", "waiting", "playing", "rating", "mean", "±", "games"}
+    | {"ranks", "rank", "score", "won", "tied", "lost", "margin", "points"}
+)
+
+
+def _table(*columns: str, title: str | None = None) -> Table:
+    """A table that is narrow enough for a terminal, and that cuts nothing short."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        table.add_column(
+            name,
+            justify="right" if name in _NUMBERS else "left",
+            no_wrap=name in _WHOLE,
+            overflow="fold",
+            min_width=max(map(len, name.split())),
+        )
+    return table
 
 
 def reasons(counts: Iterable[Any]) -> str:
     """How games ended, other than by the rules."""
     told = {each.end_reason: each.count for each in counts}
-    plain = (EndReason.END_REASON_FINISHED, EndReason.END_REASON_OUTLASTED)
-    others = {reason: count for reason, count in told.items() if reason not in plain}
+    others = {reason: count for reason, count in told.items() if reason not in _PLAIN}
     return ", ".join(f"{count} {end_word(reason)}" for reason, count in others.items())
 
 
@@ -24,7 +45,7 @@ def end_word(reason: EndReason.ValueType) -> str:
 
 def ladders(found: Iterable[Any]) -> Table:
     """The ladders of an arena."""
-    table = Table("ladder", "ruleset", "seats", "clock", "season", "bots", "waiting", "games now")
+    table = _table("ladder", "ruleset", "seats", "clock", "season", "bots", "waiting", "playing")
     for each in found:
         bank, increment = each.clock.bank.seconds, each.clock.increment.ToMilliseconds() / 1000
         options = ", ".join(f"{option.name}={option.value}" for option in each.options)
@@ -32,7 +53,7 @@ def ladders(found: Iterable[Any]) -> Table:
             each.name if each.accepting else f"{each.name} (closed)",
             f"{each.ruleset} {options}".strip(),
             str(each.seats),
-            f"{bank} s + {increment:g} s",
+            f"{bank}+{increment:g} s",
             str(each.season),
             str(each.rated_bots),
             str(each.waiting),
@@ -43,12 +64,8 @@ def ladders(found: Iterable[Any]) -> Table:
 
 def standings(title: str, rows: Iterable[Any]) -> Table:
     """The table of a ladder."""
-    table = Table(title=title)
-    table.add_column("place", justify="right")
-    table.add_column("bot")
-    for name in ("rating", "mean", "±", "games", "ranks", "score"):
-        table.add_column(name, justify="right")
-    table.add_column("lost otherwise")
+    columns = ("place", "bot", "rating", "mean", "±", "games", "ranks", "score", "lost otherwise")
+    table = _table(*columns, title=title)
     for row in rows:
         version = f" v{row.bot_version}" if row.bot_version > 1 else ""
         table.add_row(
@@ -73,26 +90,29 @@ def shares(counts: Iterable[int]) -> str:
 
 def history(bot: str, entries: Iterable[Any]) -> Table:
     """The rated games of a bot."""
-    table = Table("when", "ladder", "game", "against", "rank", "score", "mean", title=bot)
+    columns = ("when", "ladder", "game", "against", "rank", "score", "mean", "lost by")
+    table = _table(*columns, title=bot)
     for entry in entries:
         result, own = entry.result, entry.result.seats[entry.seat]
         others = [seat.bot for number, seat in enumerate(result.seats) if number != entry.seat]
         ended = result.result.seats[entry.seat]
         table.add_row(
-            result.end_time.ToDatetime().isoformat(" ", "seconds"),
+            f"{result.end_time.ToDatetime():%m-%d %H:%M}",
             result.ladder,
             result.game_id,
-            ", ".join(others),
-            f"{ended.rank} ({end_word(ended.end_reason)})",
+            "\n".join(others),
+            str(ended.rank),
             str(ended.score),
-            f"{own.before.mean:.2f} to {own.after.mean:.2f}",
+            f"{own.after.mean:.1f} ({own.after.mean - own.before.mean:+.1f})",
+            "" if ended.end_reason in _PLAIN else end_word(ended.end_reason),
         )
     return table
 
 
 def head_to_head(one: str, other: str, found: Iterable[Any]) -> Table:
     """What two bots did against each other."""
-    table = Table("ladder", "games", "won", "tied", "lost", "margin", title=f"{one} and {other}")
+    columns = ("ladder", "games", "won", "tied", "lost", "margin")
+    table = _table(*columns, title=f"{one} and {other}")
     for each in found:
         counts = (each.games, each.wins, each.ties, each.losses)
         table.add_row(each.ladder, *map(str, counts), f"{each.mean_margin:+.1f}")
@@ -101,7 +121,7 @@ def head_to_head(one: str, other: str, found: Iterable[Any]) -> Table:
 
 def seasons(ladder: str, found: Iterable[Any]) -> Table:
     """The seasons of a ladder."""
-    table = Table("season", "title", "from", "to", "games", title=ladder)
+    table = _table("season", "title", "from", "to", "games", title=ladder)
     for each in found:
         ended = each.end_time.ToDatetime().date().isoformat() if each.HasField("end_time") else ""
         began = each.start_time.ToDatetime().date().isoformat()
@@ -111,9 +131,8 @@ def seasons(ladder: str, found: Iterable[Any]) -> Table:
 
 def tournament(title: str, entrants: Iterable[Any]) -> Table:
     """The table of a tournament."""
-    table = Table(
-        "place", "bot", "points", "games", "ranks", "score", "lost otherwise", title=title
-    )
+    columns = ("place", "bot", "points", "games", "ranks", "score", "lost otherwise")
+    table = _table(*columns, title=title)
     for row in entrants:
         table.add_row(
             str(row.place),

@@ -148,7 +148,7 @@ def test_a_newcomer_plays_its_first_rated_games_by_one_command(himeji, place, wa
 def test_ladders_are_listed(himeji):
     listed = json.loads(himeji("list", "--json"))
     assert "base-2p" in [each["name"] for each in listed]
-    assert "120 s + 0.5 s" in himeji("list")
+    assert "120+0.5 s" in himeji("list")
 
 
 def test_leaving_lets_the_running_bot_finish_and_stop(himeji, place, wait_until, tmp_path):

@@ -5,7 +5,7 @@ import hashlib
 import json
 
 import pytest
-from himeji.rules.errors import InvalidRequest, UnknownLadder
+from himeji.rules.errors import InvalidRequest, UnknownAccount, UnknownLadder
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import AuditKind
 from himeji_server.ladder.board import row_name
@@ -193,7 +193,7 @@ async def test_a_voided_game_is_as_if_it_had_never_been_rated(stage):
     (entry,) = await audited(stage, AuditKind.AUDIT_KIND_ADJUDICATION)
     assert entry.game_id == wrong
     assert entry.message == "voided: the server was out of order"
-    assert await stage.office.head_to_head(A, C, "") == []
+    assert (await stage.office._compared(LADDER, A, C)).games == 0
 
 
 async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(stage):
@@ -224,6 +224,7 @@ async def test_a_season_archives_the_table_and_starts_softly(stage):
     for _ in range(4):
         await stage.result(A, B)
     old = await stage.table()
+    await stage.round()
     season = await stage.administration.start_season(ADMIN, LADDER, "Autumn", 0.5, "")
     assert season.number == 2
     assert await stage.table() == {}
@@ -243,6 +244,7 @@ async def test_a_season_archives_the_table_and_starts_softly(stage):
         (1, 4, ""),
     ]
     assert seasons[1].end_time == seasons[0].start_time
+    assert 0 < seasons[1].start_time.ToMilliseconds() <= seasons[1].end_time.ToMilliseconds()
 
 
 async def test_a_new_version_after_a_season_inherits_what_its_parent_carried_over(stage):
@@ -303,7 +305,10 @@ async def test_head_to_head_counts_wins_ties_and_margins(stage):
     (mirrored,) = await stage.office.head_to_head(B, A, LADDER)
     assert (mirrored.wins, mirrored.losses) == (1, 2)
     assert mirrored.mean_margin == -two.mean_margin
-    assert await stage.office.head_to_head(A, "zed/z", "") == []
+    with pytest.raises(UnknownAccount, match="zed/z"):
+        await stage.office.head_to_head("zed/z", A, "")
+    with pytest.raises(UnknownAccount, match="zed/z"):
+        await stage.office.history("zed/z", "", 0, 0, "")
     with pytest.raises(InvalidRequest, match="against itself"):
         await stage.office.head_to_head(A, A, "")
 

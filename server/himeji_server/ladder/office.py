@@ -124,6 +124,8 @@ class Office:
         if not cursors:
             lengths = [len(await self._boards.history(each, name)) for each in wanted]
             cursors = dict(zip(wanted, lengths, strict=True))
+            if not any(lengths):
+                await self._desk.bots.get(name)  # says so if there is none
         found: list[RatedResult] = []
         while len(found) < size and any(cursors.values()):
             newest = await self._newest(name, cursors, size)
@@ -156,7 +158,10 @@ class Office:
             raise InvalidRequest("a bot has no record against itself", {"field": "opponent"})
         wanted = [self.ladders[ladder].name] if ladder else self.ladders.names
         found = [await self._compared(each, one, other) for each in wanted]
-        return [each for each in found if each.games]
+        met = [each for each in found if each.games]
+        for name in () if met else (one, other):
+            await self._desk.bots.get(name)  # says so if there is none
+        return met
 
     async def _compared(self, ladder: str, one: str, other: str) -> HeadToHead:
         mine, theirs, voided = await asyncio.gather(

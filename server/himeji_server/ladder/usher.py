@@ -60,6 +60,7 @@ class Usher:
         self._boards = store.boards
         self._desk = desk
         self._policy = policy or Policy()
+        self._opened = False
         self._capped: defaultdict[str, dict[Pair, int]] = defaultdict(dict)
         """Pairs that the store did not want to seat together, by ladder, and when that was."""
 
@@ -68,6 +69,9 @@ class Usher:
 
     async def round(self, now: int) -> None:
         """Pair, seat and unseat once on every ladder; `now` is the store's time."""
+        if not self._opened:
+            await asyncio.gather(*(self._boards.open(name) for name in self._ladders.names))
+            self._opened = True
         await asyncio.gather(
             *(self._ladder_round(self._ladders[name], now) for name in self._ladders.names)
         )
