@@ -13,8 +13,8 @@ CONTRACT := $(wildcard proto/released.binpb)
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-languages check proto docs build laws bench chaos ladder-sim ladder-battle loadtest capacity \
-  cluster-test clean
+.PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
+  ladder-sim ladder-battle loadtest capacity cluster-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,14 @@ test: check $(BUILT) $(MODULES) ## run everything: the checks, and the whole sui
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
 	$(BIN)/python tests/languages/tools.py
 	$(BIN)/pytest tests/languages/check_cpp.py $(ARGS)
+
+test-browser: $(BUILT) ## use the page in a real browser (needs Debian's Chromium; root installs it)
+	$(BIN)/python -m tests.browser.tools
+	$(BIN)/pytest tests/browser/check_page.py $(ARGS)
+
+screenshots: $(BUILT) ## draw the pages of docs/images with Debian's Chromium
+	$(BIN)/python -m tests.browser.tools
+	$(BIN)/python -m tests.browser.screenshots
 
 check: $(READY) ## run what needs no server: format, lint, types, layers, contract, generated code
 	$(BIN)/ruff format --check .

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import pytest
 from himeji_server.cli import serve
+from himeji_server.settings import DEFAULT_HTTP_PORT, USUAL_HTTP_PORT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 ROWS = {
@@ -41,6 +42,8 @@ def test_the_default_of_a_setting_is_the_one_on_the_page(
     if default is None:
         # What depends on another setting is told in words.
         assert told == "none" or " " in told
+    elif default == USUAL_HTTP_PORT:
+        assert told == f"{DEFAULT_HTTP_PORT}, or a free one where that is in use"
     elif isinstance(default, bool):
         assert told == ("on" if default else "off")
     else:

@@ -39,7 +39,8 @@ def test_the_block_that_make_run_shows_is_the_block_that_is_printed() -> None:
         house=STANDARD,
     )
     folder = "/home/you/himeji/.himeji"
-    printed = Arena(settings, 50051, folder, "unix:///", f"{folder}/token").announcement()
+    opened = Arena(settings, 50051, folder, "unix:///", f"{folder}/token", http_port=8051)
+    printed = opened.announcement()
 
     def first_words(block: str) -> list[str]:
         return [line.split()[0] for line in block.strip().splitlines()]

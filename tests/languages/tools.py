@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 
 PACKAGES = {
     "g++": ("g++", "--version"),
@@ -27,9 +28,9 @@ def works(command: tuple[str, ...]) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def missing() -> list[str]:
+def missing(needed: Mapping[str, tuple[str, ...]]) -> list[str]:
     """The packages whose commands do not work."""
-    return [package for package, command in PACKAGES.items() if not works(command)]
+    return [package for package, command in needed.items() if not works(command)]
 
 
 def install(packages: list[str]) -> None:
@@ -39,13 +40,13 @@ def install(packages: list[str]) -> None:
         subprocess.run(["apt-get", "--quiet", *command], env=quiet, check=True)
 
 
-def main() -> None:
+def main(needed: Mapping[str, tuple[str, ...]] = PACKAGES) -> None:
     """Install what is missing, or say so."""
-    packages = missing()
+    packages = missing(needed)
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing {', '.join(packages)} ...", flush=True)  # noqa: T201 - a program's word
         install(packages)
-        packages = missing()
+        packages = missing(needed)
     if packages:
         sys.exit(f"missing: {', '.join(packages)} (Debian: apt-get install {' '.join(packages)})")
 

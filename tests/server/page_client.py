@@ -2,9 +2,23 @@
 
 import http.client
 import json
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlencode
 
+import grpc
+from himeji.v1 import (
+    account_service_pb2 as accounts,
+    account_service_pb2_grpc,
+    game_service_pb2 as games,
+    game_service_pb2_grpc,
+)
+from himeji.v1.game_pb2 import SeatPlan
+
+from tests.server.conftest import Arena
+
 PATIENCE = 60.0
+HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)>"\'&{{ 7*7 }}'
 
 
 class Answer:
@@ -87,3 +101,77 @@ class Visitor:
         decision = self.json(f"/api/games/{game_id}")["game"]["decision"]
         query = urlencode({"decision": decision, "action": actions}, doseq=True)
         return decision, self.get(f"/games/{game_id}/turn?{query}", accept="application/json")
+
+
+class Place:
+    """An arena with a page, and the local owner's way in."""
+
+    def __init__(self, arena):
+        self.port = int(arena.facts["page"].rpartition(":")[2])
+        self.page = arena.facts["page"]
+        self.channel = grpc.insecure_channel(arena.address)
+        secret = Path(arena.facts["token"]).read_text().strip()
+        self.metadata = (("authorization", f"Bearer {secret}"),)
+        self.games = game_service_pb2_grpc.GameServiceStub(self.channel)
+        self.accounts = account_service_pb2_grpc.AccountServiceStub(self.channel)
+
+    def visitor(self):
+        return Visitor(self.port)
+
+    def call(self, stub, method, request):
+        return getattr(stub, method)(request, metadata=self.metadata, timeout=60)
+
+    def new_game(self, *bots, ruleset="base"):
+        """A game of the local owner's bots, which has begun."""
+        request = games.CreateGameRequest(ruleset=ruleset, seats=[SeatPlan()] * len(bots))
+        game = self.call(self.games, "CreateGame", request).game
+        for bot in bots:
+            request = games.JoinGameRequest(game_id=game.game_id, bot=bot)
+            self.call(self.games, "JoinGame", request)
+        return game.game_id
+
+    def act(self, game_id):
+        """Play the first legal action for whoever is asked."""
+        asked = self.call(self.games, "GetDecision", games.GetDecisionRequest(game_id=game_id))
+        if not asked.HasField("decision"):
+            return False
+        request = games.SubmitActionsRequest(
+            game_id=game_id,
+            decision_id=asked.decision.decision_id,
+            actions=asked.decision.legal_actions[-1:],
+        )
+        self.call(self.games, "SubmitActions", request)
+        return True
+
+    def finished_game(self):
+        """A game that two bots played to its end."""
+        game_id = self.new_game("local/first", "local/second")
+        while self.act(game_id):
+            pass
+        return game_id
+
+    def hostile_bot(self, name):
+        """A bot whose description and version would be markup, if they were not text."""
+        request = accounts.CreateBotRequest(
+            bot=name, description=HOSTILE, version_label=HOSTILE[:80]
+        )
+        self.call(self.accounts, "CreateBot", request)
+
+
+@contextmanager
+def opened_place(folder, *options):
+    """An arena with a page, for as long as it is needed."""
+    arena = Arena(
+        *("--port", "0", "--http-port", "0", "--data", str(folder / "data"), "--house", "none"),
+        *options,
+    )
+    try:
+        place = Place(arena.opened())
+        yield place
+        place.channel.close()
+        assert arena.stop() == 0
+    finally:
+        arena.process.kill()
+        arena.ended()
+        arena.process.stdout.close()
+        arena.process.stderr.close()

@@ -2,92 +2,29 @@
 
 import re
 import secrets
-from pathlib import Path
 
-import grpc
 import pytest
 from google.protobuf import json_format
 from himeji import rules
-from himeji.v1 import (
-    account_service_pb2 as accounts,
-    account_service_pb2_grpc,
-    game_service_pb2 as games,
-    game_service_pb2_grpc,
-)
-from himeji.v1.game_pb2 import SeatPlan
+from himeji.v1 import game_service_pb2 as games
 from himeji.wire.verification import checks
 from himeji_server.web import guests
 
-from tests.server.conftest import Arena
-from tests.server.page_client import Visitor
+from tests.server.page_client import HOSTILE, opened_place
 
-HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)>"\'&{{ 7*7 }}'
 CHOICE = re.compile(r'<button name="action" value="(\d+)"[^>]*?( data-reveals)?>')
-
-
-class Place:
-    """An arena with a page, and the local owner's way in."""
-
-    def __init__(self, arena):
-        self.port = int(arena.facts["page"].rpartition(":")[2])
-        self.channel = grpc.insecure_channel(arena.address)
-        secret = Path(arena.facts["token"]).read_text().strip()
-        self.metadata = (("authorization", f"Bearer {secret}"),)
-        self.games = game_service_pb2_grpc.GameServiceStub(self.channel)
-        self.accounts = account_service_pb2_grpc.AccountServiceStub(self.channel)
-
-    def visitor(self):
-        return Visitor(self.port)
-
-    def call(self, stub, method, request):
-        return getattr(stub, method)(request, metadata=self.metadata, timeout=60)
-
-    def new_game(self, *bots, ruleset="base"):
-        """A game of the local owner's bots, which has begun."""
-        request = games.CreateGameRequest(ruleset=ruleset, seats=[SeatPlan()] * len(bots))
-        game = self.call(self.games, "CreateGame", request).game
-        for bot in bots:
-            request = games.JoinGameRequest(game_id=game.game_id, bot=bot)
-            self.call(self.games, "JoinGame", request)
-        return game.game_id
-
-    def act(self, game_id):
-        """Play the first legal action for whoever is asked."""
-        asked = self.call(self.games, "GetDecision", games.GetDecisionRequest(game_id=game_id))
-        if not asked.HasField("decision"):
-            return False
-        request = games.SubmitActionsRequest(
-            game_id=game_id,
-            decision_id=asked.decision.decision_id,
-            actions=asked.decision.legal_actions[-1:],
-        )
-        self.call(self.games, "SubmitActions", request)
-        return True
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("page")
-    arena = Arena("--port", "0", "--http-port", "0", "--data", str(folder), "--house", "none")
-    try:
-        place = Place(arena.opened())
-        yield place
-        place.channel.close()
-        assert arena.stop() == 0
-    finally:
-        arena.process.kill()
-        arena.ended()
-        arena.process.stdout.close()
-        arena.process.stderr.close()
+    with opened_place(tmp_path_factory.mktemp("page")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def finished(place):
     """A game that two bots played to its end."""
-    game_id = place.new_game("local/first", "local/second")
-    while place.act(game_id):
-        pass
-    return game_id
+    return place.finished_game()
 
 
 # --- what is shown ------------------------------------------------------------------------------
@@ -140,9 +77,8 @@ def test_reconstructed_parts_are_labelled_wherever_components_are_shown(place):
 
 
 def test_hostile_texts_stay_text(place):
-    name, label = f"local/evil-{secrets.token_hex(3)}", HOSTILE[:80]
-    request = accounts.CreateBotRequest(bot=name, description=HOSTILE, version_label=label)
-    place.call(place.accounts, "CreateBot", request)
+    name = f"local/evil-{secrets.token_hex(3)}"
+    place.hostile_bot(name)
     page = place.visitor().get(f"/bots/{name}").text
     assert "<script>alert" not in page
     assert "<img src=x" not in page

@@ -114,7 +114,15 @@ async function think(actions) {
 }
 
 async function send(actions) {
-  await ask(`${address}/actions`, { method: "POST", body: form(actions) });
+  const turn = game.querySelector(".turn");
+  const body = form(actions);
+  turn.inert = true; // until the news of it come
+  try {
+    await ask(`${address}/actions`, { method: "POST", body });
+  } catch (error) {
+    turn.inert = false;
+    throw error;
+  }
   planned = [];
 }
 

@@ -1,0 +1,37 @@
+"""Draws the pages of a living arena as PNG files in docs/images: `make screenshots`."""
+
+import tempfile
+from pathlib import Path
+
+from tests.browser.browser import browser
+from tests.server.page_client import opened_place
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+DESK = {"width": 1360, "height": 860}
+ACTIONS = 9
+READY = ".turn:not([inert]) :is([data-do=confirm], .choices:not(.free) button)"
+
+
+def main() -> None:
+    """Play a little, and look."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        opened_place(Path(folder)) as place,
+        browser() as chromium,
+    ):
+        page = chromium.new_page(base_url=place.page, viewport=DESK)
+        page.goto("/play")
+        page.locator('form[aria-labelledby="play-solo"] button[value="0"]').click()
+        page.locator(".game[data-ready] .turn").wait_for()
+        for _ in range(ACTIONS):
+            before = page.locator(".seat").inner_html()
+            button = page.locator(READY).first
+            button.click()
+            changed = "(before) => document.querySelector('.seat').innerHTML !== before"
+            page.wait_for_function(changed, arg=before)
+            page.locator(READY).first.wait_for()
+        page.screenshot(path=IMAGES / "page.png")
+
+
+if __name__ == "__main__":
+    main()
