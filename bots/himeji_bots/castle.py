@@ -11,23 +11,32 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from himeji.rules.castle.components import Row
+from himeji.rules.castle.curtains import ONE, ONE_FREE
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.words import (
+    AT_ENTRANCE,
     AT_GATE,
+    CHASEN,
     COIN,
     COURTIER,
     COURTIER_PLACES,
     FOOD,
     GARDENER,
     GARDENS,
+    GEISHA,
+    GEISHA_PLACES,
     GOODS,
     IN_DOMAIN,
     INFLUENCE,
     IRON,
     LEFT,
     ON_DAIMYO_FLOOR,
+    ON_OVERLOOK,
+    ON_STEP_1,
+    ON_STEP_2,
     PEARL,
     SEAL,
+    TEA_ROOMS,
     WARRIOR,
     YARDS,
 )
@@ -47,6 +56,8 @@ WORTH: Final = {
     "courtier": 2.5,
     "gardener": 2.5,
     "warrior": 2.5,
+    "chasen": 0.9,
+    "geisha": 2.5,
 }
 """What one unit of an icon is worth in the middle of a game."""
 
@@ -59,6 +70,9 @@ DOMAIN_EACH_TURN: Final = 0.12  # how often a certain row of the domain is used
 CLIMBS_EACH_TURN: Final = 0.18  # courtiers that enter the castle
 TRAINED_EACH_TURN: Final = 0.2  # value of the warriors that are trained
 GATE: Final = 1.2  # a courtier that may still climb
+ON_THE_PATH: Final = {AT_ENTRANCE: 1.5, ON_STEP_1: 2.5, ON_STEP_2: 3.0}  # geishas, likewise
+MEMBERS_EACH_TURN: Final = 0.2  # of each kind: a room of the tea house counts them
+LILIES: Final = 2.5  # what the pond gives
 ACTIVATED: Final = 0.5  # how often a bridge still holds a die when a round ends
 STEP: Final = 0.25  # a step on the Passage of Time, beside the points of the season
 ENOUGH_TURNS: Final = 5  # so many turns turn all goods into points
@@ -108,6 +122,8 @@ def _promise(game: CastleGame, clan: int) -> float:
     total = LATER_TURN * max(0, left - NEAR_TURNS)
     total += min(1.0, left / ENOUGH_TURNS) * _goods(game, clan)
     total += left * _each_turn(game, clan) + _members(game, clan, left)
+    if game.geishas:
+        total += _geishas(game, clan, left)
     for step in game.stack:
         if step.seat == clan:
             total += pending(game, step)
@@ -119,6 +135,7 @@ def _promise(game: CastleGame, clan: int) -> float:
 def _goods(game: CastleGame, clan: int) -> float:
     held = game.goods[clan * GOODS : (clan + 1) * GOODS]
     total = RESOURCE[held[FOOD]] + RESOURCE[held[IRON]] + RESOURCE[held[PEARL]]
+    total += RESOURCE[held[CHASEN]]
     total += min(COINS, held[COIN]) * WORTH["coin"] + held[SEAL] * WORTH["seal"]
     return total + held[INFLUENCE] * STEP
 
@@ -154,6 +171,18 @@ def _members(game: CastleGame, clan: int, left: int) -> float:
             effect = game.tables.of(game.gardens[garden]).rows[0]
             total += rounds * ACTIVATED * _row(game, clan, effect)
     return total
+
+
+def _geishas(game: CastleGame, clan: int, left: int) -> float:
+    """Geishas may walk on; in a room they count members, on the overlook they use the pond."""
+    at, soon, total = clan * GEISHA_PLACES, min(1.0, left / ENOUGH_TURNS), 0.0
+    for place, more in ON_THE_PATH.items():
+        total += soon * more * game.geishas[at + place]
+    for room in TEA_ROOMS:
+        points = game.tables.geisha_points[room]
+        total += game.geishas[at + room] * points * left * MEMBERS_EACH_TURN
+    rounds = game.rules.rounds - game.round
+    return total + rounds * ACTIVATED * LILIES * game.geishas[at + ON_OVERLOOK]
 
 
 def _hand(game: CastleGame, clan: int) -> float:
@@ -206,12 +235,27 @@ def _warrior(game: CastleGame, clan: int) -> float:
     return best
 
 
+def _geisha(game: CastleGame, clan: int) -> float:
+    at, chasen, total = clan * GEISHA_PLACES, game.has(clan, CHASEN), 0.0
+    if game.has(clan, COIN) >= game.tables.entrance_coins and game.geishas[at + IN_DOMAIN]:
+        total += 2.0
+    if chasen >= game.tables.walk_chasen[1] and any(game.geishas[at + p] for p in ON_THE_PATH):
+        total += 4.0
+    return total
+
+
 _WORKERS: Final[dict[str, Callable[[CastleGame, int], float]]] = {
     "courtier": _courtier,
     "gardener": _gardener,
     "warrior": _warrior,
+    "geisha": _geisha,
 }
-_BY_NUMBER: Final = {COURTIER: _courtier, GARDENER: _gardener, WARRIOR: _warrior}
+_BY_NUMBER: Final = {
+    COURTIER: _courtier,
+    GARDENER: _gardener,
+    WARRIOR: _warrior,
+    GEISHA: _geisha,
+}
 
 
 def _room_rows(game: CastleGame, step: Any) -> float:
@@ -231,14 +275,24 @@ def _choose_worker(game: CastleGame, step: Any) -> float:
     return max(_BY_NUMBER[worker](game, step.seat) for worker in step.workers)
 
 
+def _curtains(game: CastleGame, step: Any) -> float:
+    """The curtains on offer with their prices; where only one may be used, the best."""
+    rows = [row for card in step.cards for row in game.tables.of(card).rows]
+    worths = [_row(game, step.seat, row) for n, row in enumerate(rows) if step.curtains >> n & 1]
+    return max(worths, default=0.0) if step.limit in (ONE, ONE_FREE) else sum(worths)
+
+
 LOOKED_AT: Final[Mapping[str, Callable[[CastleGame, Any], float]]] = {
     "room-rows": _room_rows,
     "enter-space": _enter,
     "choose-worker": _choose_worker,
+    "choose-action": _choose_worker,
+    "curtains": _curtains,
     "offer": lambda game, step: _row(game, step.seat, step.row(game)),
     "courtier": lambda game, step: _courtier(game, step.seat),
     "gardener": lambda game, step: _gardener(game, step.seat),
     "warrior": lambda game, step: _warrior(game, step.seat),
+    "geisha": lambda game, step: _geisha(game, step.seat),
 }
 """Pending steps whose worth depends on the position, by the name of their kind."""
 
@@ -249,11 +303,13 @@ COUNTED: Final[Mapping[str, Callable[[Any], float]]] = {
     "checkpoint": lambda step: step.steps * WORTH["influence"],
     "yard-tiles": lambda step: step.tiles.bit_count() * OTHER_ICON,
     "activate-gardens": lambda step: step.gardens.bit_count() * OTHER_ICON,
+    "activate-gardens-and-pond": lambda step: (step.gardens.bit_count() + step.pond) * OTHER_ICON,
 }
 """Pending steps whose worth stands in them."""
 
 FLAT: Final = {
     "pick-pair": 13.0,
+    "pick-pair-and-tile": 13.0,
     "take-die": 6.5,
     "place-die": 4.0,
     "choose-castle-row": OTHER_ICON,
@@ -261,6 +317,19 @@ FLAT: Final = {
     "light-row": OTHER_ICON,
     "daimyo-slot": OTHER_ICON,
     "action-card-row": OTHER_ICON / 2,
+    "overlook": LILIES,
+    "choose-outskirts-card": OTHER_ICON,
+    "own-ceremony": OTHER_ICON / 2,
+    "free-walk": 4.0,
+    "free-climb": 4.5,
+    "light-rows": OTHER_ICON,
+    "one-yard-tile": OTHER_ICON,
+    "stone-gardens": OTHER_ICON,
+    "rival-garden": 0.0,
+    "rival-climber": 0.0,
+    "rival-room": 0.0,
+    "rival-walk": 0.0,
+    "rival-discard": 0.0,
 }
 """Pending steps that are worth the same everywhere."""
 

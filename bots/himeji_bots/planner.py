@@ -1,8 +1,8 @@
 """The planner: it searches its whole turn and answers with the first decision of the best one.
 
 The search is a beam: all positions after one decision, of those the most promising, all positions
-after one more decision of them, and so on, until the turn is somebody else's. Cards that a turn
-reveals are drawn anew in every search, so a plan never rests on a card that nobody has seen.
+after one more decision of them, and so on, until the turn is over. Cards that a turn reveals are
+drawn anew in every search, so a plan never rests on a card that nobody has seen.
 """
 
 import random
@@ -41,9 +41,9 @@ class PlannerBot(Bot):
         beam = [self._step(start, action, action, seat) for action in legal]
         best: Line | None = None
         while beam:
-            ended = [line for line in beam if line.game.to_move != seat]
+            ended = [line for line in beam if not _goes_on(line.game, start)]
             best = max([best, *ended] if best else ended, key=_promise, default=None)
-            going = [line for line in beam if line.game.to_move == seat]
+            going = [line for line in beam if _goes_on(line.game, start)]
             going.sort(key=_promise, reverse=True)
             beam = [
                 self._step(line.game, action, line.first, seat)
@@ -57,6 +57,11 @@ class PlannerBot(Bot):
         after = game.clone()
         after.apply(action)
         return Line(lead(estimate(after), seat), first, after)
+
+
+def _goes_on(game: Game, start: Game) -> bool:
+    """Whether it is still the same turn of the same seat."""
+    return (game.to_move, game.round, game.turn) == (start.to_move, start.round, start.turn)
 
 
 def _promise(line: Line) -> float:

@@ -3,9 +3,10 @@
 import pytest
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
-from himeji_bots import castle, duel, evaluation, mcts
+from himeji_bots import castle, duel, evaluation, mcts, planner
 from himeji_bots.evaluation import estimate, lead
 from himeji_bots.mcts import MctsBot
+from himeji_bots.planner import PlannerBot
 from himeji_sdk import catalogue, play
 from himeji_sdk.match import Match, Tally
 from himeji_sdk.match.plan import Table
@@ -41,7 +42,7 @@ def score(stronger, weaker, groups, ruleset="base"):
     return tally.standings()[0].score
 
 
-@pytest.mark.parametrize("ruleset", ["base", "duel"])
+@pytest.mark.parametrize("ruleset", ["base", "matcha", "duel"])
 def test_greedy_beats_random(ruleset):
     assert score("greedy", "random", 10, ruleset) >= 0.95
 
@@ -52,6 +53,24 @@ def test_the_planner_beats_greedy():
 
 def test_the_tree_search_beats_greedy():
     assert score("mcts:iterations=6", "greedy", 4) >= 0.75
+
+
+@pytest.mark.parametrize("ruleset", ["solo", "matcha-solo"])
+def test_alone_at_the_table_the_planner_looks_to_the_end_of_its_turn_and_no_further(
+    monkeypatch, ruleset
+):
+    game, judged = rules.new_game(ruleset, 1, seed=3), []
+    while game.turn < 2:
+        game.apply(game.legal()[-1])
+
+    def judge(after):
+        judged.append(after.turn - game.turn)
+        return estimate(after)
+
+    monkeypatch.setattr(planner, "estimate", judge)
+    assert PlannerBot(width=3, seed=1).choose(game, game.legal()) in game.legal()
+    assert set(judged) <= {0, 1, 2}  # this turn, a choice for the rival, the next turn
+    assert 0 in judged
 
 
 # --- the tree search ----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import pytest
@@ -14,13 +15,20 @@ Policy = Callable[[list[int]], int]
 
 
 class Table(NamedTuple):
-    """A ruleset and a number of seats that it is played with."""
+    """A ruleset and a number of seats that it is played with; the seed chooses the options."""
 
     ruleset: str
     seats: int
 
     def begin(self, seed: int | None = None, chance: Chance | None = None) -> Game:
-        return rules.new_game(self.ruleset, self.seats, seed=seed, chance=chance)
+        options = self.options(seed or 0)
+        return rules.new_game(self.ruleset, self.seats, seed=seed, chance=chance, options=options)
+
+    def options(self, seed: int) -> dict[str, str]:
+        """Three seeds, one for each policy, with the standard options, three with the next."""
+        choices = rules.ruleset(self.ruleset).choices
+        values = list(product(*choices.values()))
+        return dict(zip(choices, values[seed // len(POLICIES) % len(values)], strict=True))
 
     def __str__(self) -> str:
         return f"{self.ruleset}-{self.seats}"

@@ -232,7 +232,8 @@ def test_a_stored_game_goes_on_with_its_key_as_if_it_had_not_been_stored(table, 
 @every_table
 @given(seed=seeds)
 def test_a_mirror_that_hears_each_action_equals_the_game_at_every_step(table, seed):
-    game, mirror = table.begin(seed), Mirror(table.ruleset, table.seats, seed=5)
+    game = table.begin(seed)
+    mirror = Mirror(table.ruleset, table.seats, game.options, seed=5)
     told = 0
     for _ in play(game, policy(seed)):
         news = game.events_since(told)
@@ -250,7 +251,8 @@ def test_a_mirror_that_hears_each_action_equals_the_game_at_every_step(table, se
 @few
 @given(seed=seeds, data=st.data())
 def test_a_mirror_may_hear_the_events_in_pieces_of_any_size(table, seed, data):
-    game, mirror = table.begin(seed), Mirror(table.ruleset, table.seats, seed=5)
+    game = table.begin(seed)
+    mirror = Mirror(table.ruleset, table.seats, game.options, seed=5)
     stands = {}
     for _ in play(game, policy(seed)):
         stands[len(game.log)] = public(game)
@@ -272,7 +274,7 @@ def test_a_mirror_may_hear_the_events_in_pieces_of_any_size(table, seed, data):
 @given(seed=seeds)
 def test_a_mirror_does_not_know_the_future_of_the_game(table, seed):
     game = table.begin(seed)
-    mirrors = [Mirror(table.ruleset, table.seats, seed=number) for number in (5, 6)]
+    mirrors = [Mirror(table.ruleset, table.seats, game.options, number) for number in (5, 6)]
     for mirror in mirrors:
         mirror.feed(game.events_since(0))
     ends = []
@@ -324,6 +326,13 @@ def test_every_event_names_its_kind_and_a_rule_that_exists(table, seed):
     assert [event.seat for event in over] == list(range(len(game.scores())))
     assert [event.a for event in over] == game.ranking()
     assert [event.b for event in over] == game.scores()
+
+
+@every_table
+def test_the_laws_are_asked_with_every_value_of_every_option(table):
+    met = {pair for seed in range(60) for pair in table.begin(seed).options.items()}
+    choices = rules.ruleset(table.ruleset).choices
+    assert met == {(name, value) for name, values in choices.items() for value in values}
 
 
 def test_every_family_says_what_is_conserved_in_it():

@@ -57,10 +57,15 @@ def test_the_playthrough_is_the_one_that_was_read_and_found_right(table, golden)
     golden(f"playthrough-{table}.txt", playthrough(table))
 
 
+def begin(table):
+    """The game of a table with the standard options."""
+    return rules.new_game(table.ruleset, table.seats, seed=SEED)
+
+
 def playthrough(table):
     family = rules.ruleset(table.ruleset).family
     telling = importlib.import_module(f"tests.rules.{family}.telling")
-    game, choose = table.begin(SEED), steady()
+    game, choose = begin(table), steady()
     lines = [f"{table.ruleset}, {table.seats} seats, seed {SEED}: the first {DECISIONS} decisions"]
     lines += ["", "Set-up", *told(telling.tell_events(game, game.events_since(0)))]
     lines += ["", "Position", *told(telling.tell_position(game)), "", "Play"]
@@ -120,7 +125,7 @@ def perft(game, depth):
 def counts():
     yield "# ruleset seats seed decisions-before: sequences of 1, 2, ... decisions"
     for table in TABLES:
-        game, choose, played = table.begin(SEED), steady(), 0
+        game, choose, played = begin(table), steady(), 0
         for start in PERFT_STARTS:
             while played < start:
                 game.apply(choose(game.legal()))

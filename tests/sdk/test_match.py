@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from himeji.rules.errors import InvalidRequest
 from himeji_sdk.match import Fault, GameResult, Group, Match, Tally
 from himeji_sdk.match.plan import Table
 from himeji_sdk.match.record import Record
+from himeji_sdk.match.report import as_json, draw
+from rich.console import Console
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
@@ -121,6 +124,18 @@ def test_a_single_bot_plays_against_the_rival():
     plan = Match(("a",), seats=1)
     assert plan.group_scores(group_of(GameResult((0,), (30, 40), (2, 1)))) == [0.0]
     assert plan.group_scores(group_of(GameResult((0,), (50, 40), (1, 2)))) == [1.0]
+
+
+def test_the_points_of_a_rival_are_told_and_nothing_where_there_is_none():
+    alone, two = Tally(Match(("a",), seats=1)), Tally(Match(("a", "b")))
+    alone.add(group_of(GameResult((0,), (30, 40), (2, 1))))
+    alone.add(group_of(GameResult((0,), (50, 45), (1, 2))))
+    two.add(group_of(*(GameResult(lineup, (30, 40), (2, 1)) for lineup in ((0, 1), (1, 0)))))
+    assert (alone.rival_points, two.rival_points) == (42.5, None)
+    assert as_json(Match(("a",), seats=1), alone, None, complete=True)["rival_mean_points"] == 42.5
+    told = StringIO()
+    draw(Console(file=told), Match(("a",), seats=1), alone, None)
+    assert "mean points of the rival: 42.5" in told.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ import pytest
 import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from himeji import rules
+from himeji.rules.datafile import packaged
+from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji_server import contract
 from himeji_server.store import keys
 
@@ -268,3 +271,36 @@ def test_an_arena_runs_without_uvloop(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path / "data"), env=env).opened()
     assert health(arena.address) == SERVING
     assert arena.stop() == 0
+
+
+# --- corrected components -----------------------------------------------------------------------
+
+
+def test_an_arena_with_corrected_components_shows_them_and_refuses_who_has_others(
+    start_arena, tmp_path
+):
+    cards, data = tmp_path / "cards", tmp_path / "data"
+    cards.mkdir()
+    corrected = packaged("solo.toml").replace('"2 rival-vp"]', '"4 rival-vp"]')
+    (cards / "solo.toml").write_text(corrected)
+    arena = start_arena("--port", "0", "--data", str(data), "--components", str(cards)).opened()
+    solo, base = shown_ruleset(arena.address, "solo"), shown_ruleset(arena.address, "base")
+    assert base.summary.revision == rules.ruleset("base").revision
+    assert solo.summary.revision != rules.ruleset("solo").revision
+    [card] = [each for each in solo.components if each.id == "solitaire-9"]
+    assert [face.text for face in card.faces][-1] == "rival-audience, 4 rival-vp"
+    join = [HIMEJI, "run", "random", "--target", arena.address, "--invited"]
+    join += ["--token-file", str(data / "token")]
+    other = subprocess.run(join, capture_output=True, text=True, check=False)
+    assert other.returncode == 1
+    assert "plays by another version (ruleset matcha-solo: you have revision" in other.stderr
+    own = [HIMEJI, "rulesets", "--components", str(cards), "--json"]
+    told = json.loads(subprocess.run(own, capture_output=True, text=True, check=True).stdout)
+    assert solo.summary.revision in {each["revision"] for each in told}
+
+
+def shown_ruleset(address: str, name: str) -> rules_service_pb2.Ruleset:
+    with grpc.insecure_channel(address) as channel:
+        stub = rules_service_pb2_grpc.RulesServiceStub(channel)
+        request = rules_service_pb2.GetRulesetRequest(ruleset=name)
+        return stub.GetRuleset(request, timeout=30).ruleset

@@ -69,12 +69,13 @@ def test_every_component_stands_under_its_number_with_faces_and_source(ruleset):
             assert face.effects
 
 
-def component(name):
-    return next(each for each in message(BASE).components if each.id == name)
+def component(name, ruleset=BASE):
+    return next(each for each in message(ruleset).components if each.id == name)
 
 
-def faces(name):
-    return {face.name: (face.dark, list(face.effects)) for face in component(name).faces}
+def faces(name, ruleset=BASE):
+    shown = component(name, ruleset).faces
+    return {face.name: (face.dark, list(face.effects)) for face in shown}
 
 
 def facts(name):
@@ -165,8 +166,8 @@ def board(name, ruleset=BASE):
     return part
 
 
-def printed(name):
-    part = board(name)
+def printed(name, ruleset=BASE):
+    part = board(name, ruleset)
     faces = {face.name: list(face.effects) for face in part.faces}
     return part.kind, part.number, faces, {fact.name: fact.value for fact in part.facts}
 
@@ -196,6 +197,49 @@ def test_the_board_says_what_is_printed_on_it():
     assert printed("length") == ("game", 0, {}, {"rounds": 3, "turns": 3, "colours": 3})
     table = {"dice_per_colour": 4, "dice_per_space": 2}
     assert printed("with-3-clans") == ("table", 3, {}, table)
+
+
+def test_the_board_of_matcha_has_the_tea_garden_and_says_what_is_reconstructed():
+    matcha = rules.ruleset("matcha")
+    geisha = {"offer-1": [Effect(op="geisha")]}
+    fields = {"printed": 5, "reconstructed": 1}
+    assert printed("tea-fields-left", matcha)[2:] == (geisha, fields)
+    assert printed("outskirts-upper", matcha)[2:] == ({}, fields)
+    assert printed("outskirts-lower", matcha)[2:] == ({}, {"printed": 5})
+    kind, number, cells, facts = printed("domain-green", matcha)
+    assert (kind, number, facts) == ("domain-row", 4, {"printed": 6, "reconstructed": 1})
+    assert [effect for [effect] in cells.values()] == [
+        *[gain("chasen", 1)] * 3,
+        *(gain("coin", 2), gain("any", 1), gain("chasen", 1)),
+    ]
+    assert printed("overlook", matcha) == ("tea-place", 2, {}, {"limit": 1, "points": 2})
+    assert printed("courtiers-room", matcha) == ("tea-place", 7, {}, {"limit": 2, "points": 2})
+    assert printed("length", matcha)[3] == {"rounds": 3, "turns": 4, "colours": 4}
+    assert not any(
+        fact.name == "reconstructed" for part in message(BASE).board for fact in part.facts
+    )
+
+
+@pytest.mark.parametrize("name", ["solo", "matcha-solo"])
+def test_a_game_for_one_tells_how_the_rival_starts_and_of_no_other_table(name):
+    solo = rules.ruleset(name)
+    hard = {"vp": 8, "turn_order": 1, "influence": 3}
+    assert printed("rival-hard", solo)[3] == hard
+    assert printed("rival-lot-2", solo)[3] == {"coins": 5}
+    tables = [part.id for part in message(solo).board if part.kind == "table"]
+    assert tables == ["with-2-clans"]
+
+
+def test_the_components_of_every_box_show_both_of_their_sides():
+    matcha, duel = rules.ruleset("matcha"), rules.ruleset("duel")
+    assert faces("flower-1", matcha) == {
+        "upper": (True, [pay("seal", 1, Effect(op="gardener", what="or geisha"))]),
+        "lower": (False, [gain("coin", 4)]),
+        "back": (False, [gain("chasen", 1)]),
+    }
+    assert list(faces("ceremony-01", matcha)) == ["blue", "yellow"]
+    assert list(faces("solitaire-1", rules.ruleset("solo"))) == ["bridge", "action"]
+    assert list(faces("flag-01", duel)) == ["front", "back"]
 
 
 @pytest.mark.parametrize(

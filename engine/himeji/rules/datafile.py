@@ -124,7 +124,7 @@ class Entry:
     def reconstructed(self) -> bool:
         """Whether the entry, or a part of it that it names, was made up here."""
         parts = self.texts("reconstructed") if self.has("reconstructed") else []
-        return bool(parts) or self.source() == "reconstructed"
+        return self.source() == "reconstructed" or bool(parts)
 
     def remarks(self) -> str:
         """What else the entry says about its source, in sentences; empty if nothing."""

@@ -114,6 +114,8 @@ class Game:
         self.seats = seats
         self.options: dict[str, str] = {}
         self.chance = chance
+        self.round = 1
+        self.turn = 0  # turns begun in this round
         self.stack: list[Step] = []
         self.over = False
         self.answers: list[int] = []

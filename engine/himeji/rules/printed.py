@@ -11,6 +11,11 @@ from himeji.rules.ruleset import Ruleset
 from himeji.rules.words import GOOD_NAMES, UNLIMITED
 
 
+def made_up(*, reconstructed: bool) -> tuple[tuple[str, int], ...]:
+    """The fact that some of what is printed on a part is not known but reconstructed."""
+    return (("reconstructed", 1),) if reconstructed else ()
+
+
 def goods_parts(rules: Ruleset, box: Box[Any]) -> Iterator[BoardPart]:
     """The caps of goods, and the points of resources, coins and seals at the end."""
     limited = [good for good in rules.goods if box.caps[good] < UNLIMITED]

@@ -165,6 +165,18 @@ class PositionReader(Reader):
         return steps
 
 
+def head(game: Game) -> dict[str, Any]:
+    """What the JSON form of every position begins with, and a reader asks for first."""
+    return {
+        "ruleset": game.ruleset.name,
+        "revision": game.ruleset.revision,
+        "seats": game.seats,
+        "options": dict(game.options),
+        "round": game.round,
+        "turn": game.turn,
+    }
+
+
 def twice(places: Iterable[tuple[int, str]], names: Sequence[str], rule: str) -> list[str]:
     """Every component that lies in two places."""
     found, seen = [], dict[int, str]()

@@ -57,8 +57,13 @@ COMMON_TEXTS: Final = {DONE: "done", PERFORM: "perform"}
 
 def spread(blocks: Iterable[Block], texts: Mapping[int, str]) -> dict[int, str]:
     """A table of actions: the common ones, these blocks, and these single ones."""
-    table = COMMON_TEXTS | dict(texts)
-    for first, text, names in (*COMMON_BLOCKS, *blocks):
-        for number, name in enumerate(names):
-            table[first + number] = text.format(name)
-    return table
+    return COMMON_TEXTS | dict(texts) | filled((*COMMON_BLOCKS, *blocks))
+
+
+def filled(blocks: Iterable[Block]) -> dict[int, str]:
+    """The texts of blocks, by their ids."""
+    return {
+        first + number: text.format(name)
+        for first, text, names in blocks
+        for number, name in enumerate(names)
+    }

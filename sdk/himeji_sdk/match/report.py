@@ -23,6 +23,7 @@ def as_json(match: Match, tally: Tally, sprt: Sprt | None, *, complete: bool) ->
         "games": tally.games,
         "complete": complete,
         "standings": [asdict(each) | {"elo": _finite(each.elo)} for each in standings],
+        "rival_mean_points": tally.rival_points,
         "sprt": None if sprt is None else _test(sprt),
         "faults": [
             {
@@ -53,6 +54,8 @@ def draw(console: Console, match: Match, tally: Tally, sprt: Sprt | None) -> Non
         highlight=False,
     )
     console.print(table)
+    if tally.rival_points is not None:
+        console.print(f"mean points of the rival: {tally.rival_points:.1f}", highlight=False)
     if sprt is not None:
         console.print(verdict(match, sprt), highlight=False)
     for number, (group, game) in enumerate(tally.faults):

@@ -71,6 +71,12 @@ class Tally:
         """Games so far."""
         return len(self._games)
 
+    @property
+    def rival_points(self) -> float | None:
+        """The mean points of a rival that no bot plays; None without one."""
+        points = [score for game in self._games for score in game.scores[len(game.lineup) :]]
+        return fmean(points) if points else None
+
     def standings(self) -> list[Standing]:
         """Every bot in the order of the match; at least one group was played."""
         return [self._standing(bot) for bot in range(len(self._match.bots))]

@@ -53,7 +53,7 @@ def read_domain_rows(tables: Tables, data: DataFile, parse: Parse) -> None:
         if len(cells) != CELLS:
             raise entry.fault("cells", f"expected {CELLS}, found {len(cells)}")
         tables.cells.append(cells)
-        entry.source()
+        tables.cells_reconstructed.append(entry.reconstructed())
         entry.finish()
 
 

@@ -75,6 +75,7 @@ class Tables(Box[Component]):
         super().__init__()
         self.spaces: list[Space] = []  # by space number
         self.cells: list[tuple[Effect, ...]] = []  # domain rows by colour: first cell, reveals
+        self.cells_reconstructed: list[bool] = []  # by colour: whether some of them are made up
         self.yard_iron: list[int] = []
         self.yard_value: list[int] = []
         self.slot_names: list[str] = []

@@ -21,18 +21,24 @@ from himeji.rules.effects import describe_face
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
 
+TILES: Final = ("lily", "ceremony")  # kinds that do not say so in the data files
+
 # --- components -------------------------------------------------------------------------------
 
 
 def describe_components(rules: CastleRuleset) -> list[description.Component]:
     """Every card copy and tile, ascending by number."""
-    kinds = {
-        kind: kind if kind.endswith("-tile") else f"{kind}-card" for kind in rules.tables.kinds
-    }
     return [
-        describe_component(each, kinds[each.kind], _faces(each), _facts(each))
+        describe_component(each, _kind(each.kind), _faces(each), _facts(each))
         for each in rules.tables.components
     ]
+
+
+def _kind(name: str) -> str:
+    """What a component is, with the word card or tile."""
+    if name.endswith("-tile"):
+        return name
+    return f"{name}-tile" if name in TILES else f"{name}-card"
 
 
 def _faces(card: Component) -> Iterator[description.Face]:

@@ -19,6 +19,7 @@ from himeji.rules.castle.words import (
     YARD_TILE_NAMES,
     YARDS,
 )
+from himeji.rules.reading import head
 
 KEYS = (
     *("ruleset", "revision", "seats", "options", "round", "turn", "deal", "set_up", "over"),
@@ -32,12 +33,7 @@ def describe(game: CastleGame) -> dict[str, Any]:
     """The position with names instead of numbers."""
     rules, names = game.rules, game.tables.names
     return {
-        "ruleset": rules.name,
-        "revision": rules.revision,
-        "seats": game.seats,
-        "options": dict(game.options),
-        "round": game.round,
-        "turn": game.turn,
+        **head(game),
         "deal": game.deal,
         "set_up": game.drafting,
         "over": game.over,

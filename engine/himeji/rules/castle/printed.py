@@ -15,7 +15,7 @@ from himeji.rules.castle.words import (
 )
 from himeji.rules.description import BoardPart
 from himeji.rules.effects import describe_face
-from himeji.rules.printed import goods_parts
+from himeji.rules.printed import goods_parts, made_up
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
@@ -49,7 +49,8 @@ def _spaces(rules: CastleRuleset) -> Iterator[BoardPart]:
         if space.area == "well":
             faces = (describe_face("front", (rules.well_seal,)),)
         words = SPACE_WORDS.get(space.area, "A space for dice.")
-        yield BoardPart(space.name, "space", number, words, faces, (("printed", space.printed),))
+        facts = (("printed", space.printed), *made_up(reconstructed=space.reconstructed))
+        yield BoardPart(space.name, "space", number, words, faces, facts)
 
 
 def _domain_rows(rules: CastleRuleset) -> Iterator[BoardPart]:
@@ -60,7 +61,10 @@ def _domain_rows(rules: CastleRuleset) -> Iterator[BoardPart]:
             f"one more for each {WORKER_NAMES[colour]} that has left (B-3.6)."
         )
         faces = tuple(describe_face(f"cell-{n}", (cell,)) for n, cell in enumerate(cells, start=1))
-        facts = (("printed", space.printed),)
+        facts = (
+            ("printed", space.printed),
+            *made_up(reconstructed=space.reconstructed or rules.tables.cells_reconstructed[colour]),
+        )
         yield BoardPart(space.name, "domain-row", colour + 1, words, faces, facts)
 
 
@@ -110,8 +114,9 @@ def _game(rules: CastleRuleset) -> Iterator[BoardPart]:
     words = (
         "Dice of each colour, and dice that a space of the board takes, by clans (B-1.1, B-2.6)."
     )
-    for clans, dice in sorted(rules.dice_per_colour.items()):
-        facts = (("dice_per_colour", dice), ("dice_per_space", rules.stacking[clans]))
+    for clans in sorted(seats + rules.rivals for seats in rules.seat_counts):
+        dice, stacked = rules.dice_per_colour[clans], rules.stacking[clans]
+        facts = (("dice_per_colour", dice), ("dice_per_space", stacked))
         yield BoardPart(f"with-{clans}-clans", "table", clans, words, (), facts)
 
 

@@ -44,8 +44,6 @@ class CastleGame(ClanGame):
         self.rules = rules
         self.tables = rules.tables
         self.stacking = 1  # dice that fit on a main-board space (B-2.6)
-        self.round = 1
-        self.turn = 0  # turns begun in this round
         self.deal = 1  # which deal of the castle cards stands (B-1.2); names chance slots
         self.courtiers: list[int] = [0] * (clans * COURTIER_PLACES)  # seat * places + place
         for seat in range(clans):

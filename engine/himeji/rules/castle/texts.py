@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from himeji.rules.castle.words import (
     ACTIVATE,
     AUDIENCE,
@@ -62,7 +60,7 @@ from himeji.rules.castle.words import (
     YARD_TILE,
     YARD_TILE_NAMES,
 )
-from himeji.rules.words import Block, spread
+from himeji.rules.words import Block, filled, spread
 
 
 def base_texts() -> dict[int, str]:
@@ -102,7 +100,7 @@ def base_texts() -> dict[int, str]:
 def rival_texts() -> dict[int, str]:
     """What a rival adds: the player's choices for it (S-7)."""
     rooms = SPACE_NAMES[:ROOMS]
-    return _filled(
+    return filled(
         [
             (RIVAL_GARDEN, "rival gardener {}", GARDEN_NAMES),
             (RIVAL_CLIMBER, "rival climbs from {}", rooms),
@@ -122,7 +120,7 @@ def tea_texts() -> dict[int, str]:
         LILIES: "take the water lilies",
         CEREMONY: "use the ceremony tile",
     }
-    return texts | _filled(
+    return texts | filled(
         [
             (TAKE + 2 * GREEN, "take green {}", SIDE_NAMES),
             (PLACE + DOMAIN_SPACE + GREEN, "place {}", SPACE_NAMES[DOMAIN_SPACE + GREEN :]),
@@ -138,7 +136,7 @@ def tea_rival_texts() -> dict[int, str]:
     """What Matcha adds to the solitaire game."""
     walks = [f"{GEISHA_PLACE_NAMES[start]} {GEISHA_PLACE_NAMES[end]}" for start, end, _ in WALKS]
     kept = [f"{kind} {number}" for kind in START_KIND_NAMES for number in (1, 2)]
-    return _filled(
+    return filled(
         [
             (KEEP, "keep {}", kept),
             (RIVAL_WALK, "rival walks {}", walks),
@@ -149,11 +147,3 @@ def tea_rival_texts() -> dict[int, str]:
 
 def _decks() -> list[str]:
     return [PILE_NAMES[pile] for pile in OUTSKIRTS_PILES]
-
-
-def _filled(blocks: Sequence[Block]) -> dict[int, str]:
-    return {
-        first + number: text.format(name)
-        for first, text, names in blocks
-        for number, name in enumerate(names)
-    }

@@ -19,6 +19,7 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
+from himeji.rules.reading import head
 from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
 
 KEYS = (
@@ -34,12 +35,7 @@ def describe(game: DuelGame) -> dict[str, Any]:
     """The position with names instead of numbers."""
     rules, names = game.rules, game.tables.names
     return {
-        "ruleset": rules.name,
-        "revision": rules.revision,
-        "seats": game.seats,
-        "options": dict(game.options),
-        "round": game.round,
-        "turn": game.turn,
+        **head(game),
         "starter": game.starter,
         "set_up": game.drafting,
         "over": game.over,

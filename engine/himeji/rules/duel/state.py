@@ -47,8 +47,6 @@ class DuelGame(ClanGame):
         super().__init__(rules, SEATS, clans, chance, rules.tables.caps)
         self.rules = rules
         self.tables = rules.tables
-        self.round = 1  # outgoing, then return
-        self.turn = 0  # turns begun in this round
         self.starter = 0  # who has the Starting Player marker
         self.tokens: list[int] = [TOKENS] * (clans * COLOURS)  # on own lanterns: seat, colour
         self.stacks: list[tuple[int, ...]] = [()] * LOCATIONS  # colours of tokens, bottom first
