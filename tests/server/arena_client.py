@@ -182,7 +182,8 @@ class Stream:
         return self._aside.pop(0) if self._aside else await self._newest()
 
     async def _newest(self):
-        message = await asyncio.wait_for(self._arrived.get(), PATIENCE)
+        async with asyncio.timeout(PATIENCE):  # wait_for may swallow a cancellation (Python 3.11)
+            message = await self._arrived.get()
         if message is None:
             self._arrived.put_nowait(None)
         else:

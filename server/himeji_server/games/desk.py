@@ -158,10 +158,9 @@ class Desk:
                 if up or table.stored.state == OVER or self.is_asked(table, caller, seat):
                     return table
                 _of_caller(table, caller, seat)
-                try:
-                    await asyncio.wait_for(wake.wait(), min(left, SECONDS_BETWEEN_LOOKS))
-                except TimeoutError:
-                    continue
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(left, SECONDS_BETWEEN_LOOKS)):
+                        await wake.wait()
 
     @staticmethod
     def is_asked(table: Table, caller: Caller, seat: int | None = None) -> bool:

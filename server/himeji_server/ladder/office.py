@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from himeji.rules.errors import InvalidRequest
@@ -195,10 +196,9 @@ class Office:
                 yield _result(entry)
                 place = entry.sequence
             if not entries:
-                try:
-                    await asyncio.wait_for(stopping.wait(), SECONDS_BETWEEN_LOOKS)
-                except TimeoutError:
-                    continue
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
+                        await stopping.wait()
 
 
 def page(

@@ -68,7 +68,8 @@ class Watch:
                 if self._over:
                     return
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(wake.wait(), SECONDS_BETWEEN_LOOKS)
+                    async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
+                        await wake.wait()
 
     def _news(self, table: Table) -> list[WatchGameResponse]:
         news, stored = [], table.stored

@@ -49,7 +49,8 @@ async def news(desk: Desk, game_id: str, known: int, tell: Tell) -> AsyncIterato
 async def _pause(wake: asyncio.Event, quiet: float) -> float:
     """Wait for a bell; how long it has been quiet then."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(wake.wait(), SECONDS_BETWEEN_LOOKS)
+        async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
+            await wake.wait()
         return quiet
     return quiet + SECONDS_BETWEEN_LOOKS
 
