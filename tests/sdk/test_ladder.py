@@ -9,9 +9,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
 from himeji.v1.play_service_pb2 import Notice, NoticeKind
-from himeji_sdk import Bot, run
+from himeji_sdk import Bot, cli, run
 from himeji_sdk.ladders import LadderClient
 from himeji_sdk.queueing import Queueing
 
@@ -47,22 +48,16 @@ def place(arena):
 
 
 @pytest.fixture
-def himeji(place, tmp_path):
-    """Calls the command line as a user does."""
+def himeji(place, tmp_path, monkeypatch):
+    """Calls the command line: in this process, for each new one takes a second or more."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
     env = clean | {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)}
 
+    monkeypatch.chdir(tmp_path)
+
     def call(*words, code=0):
-        done = subprocess.run(
-            [HIMEJI, "ladder", *words],
-            env=env | {"COLUMNS": "160"},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
+        done = CliRunner().invoke(cli.main, ["ladder", *words], env=env | {"COLUMNS": "160"})
+        assert done.exit_code == code, done.output
         return done.stdout if code == 0 else done.stderr
 
     def start(*words):
