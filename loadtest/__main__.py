@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from loadtest import weights
-from loadtest.arena import ArenaFailedError, end, own_arena, without_settings
+from loadtest.arena import ArenaFailedError, end, heed_sigterm, own_arena, without_settings
 
 ROOT: Final = Path(__file__).parents[1]
 LOCUSTFILE: Final = Path(__file__).with_name("locustfile.py")
@@ -167,6 +167,7 @@ def main(*, shares: str, processes: int, target: str | None, out: Path, **number
     stopped again. Writes report.html, summary.json and the logs, prints a table, and fails if
     anything at all failed.
     """
+    heed_sigterm()
     out.mkdir(parents=True, exist_ok=True)
     load = Load(weights=shares, out=out, **numbers)
     for stale in (load.summary, load.report):

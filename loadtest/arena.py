@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import IO, Final
 
 OPEN_SECONDS: Final = 60.0
@@ -86,6 +87,15 @@ def end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def heed_sigterm() -> None:
+    """End like after Ctrl-C when told to: what was started is stopped on the way out."""
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def without_settings() -> dict[str, str]:

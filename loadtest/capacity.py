@@ -21,7 +21,7 @@ from himeji_sdk.connection import Backoff
 from rich.console import Console
 
 from loadtest import page
-from loadtest.arena import Arena, ArenaFailedError, own_arena
+from loadtest.arena import Arena, ArenaFailedError, heed_sigterm, own_arena
 from loadtest.crowd import Orders
 from loadtest.crowds import CrowdFailedError, Outcome, seated
 from loadtest.meters import REDIS, SERVER, Meters
@@ -252,6 +252,7 @@ def main(*, publish: bool, out: Path, **wanted: Any) -> None:
     Arenas are started for it and stopped again. Fails if a held game or a connected bot was lost,
     or anything was refused that should not have been.
     """
+    heed_sigterm()
     out.mkdir(parents=True, exist_ok=True)
     plan = Plan(out=out, **wanted)
     plan.log.write_text("")

@@ -24,7 +24,15 @@ from locust.stats import StatsEntry, StatsError
 
 from loadtest import measuring, users, weights
 
+MOST_WAITING: Final = 4_000
+"""Calls and streams of this process that may wait at the same time.
+
+Under gevent gRPC waits in threads of its pool, one for each; with gevent's standard of ten, bots
+that wait for a question keep others from sending their answers.
+"""
+
 grpc.experimental.gevent.init_gevent()
+gevent.get_hub().threadpool.maxsize = MOST_WAITING
 
 _SECONDS_BETWEEN_COUNTS: Final = 0.5
 _SECONDS_FOR_THE_LAST_FIGURES: Final = 1.0

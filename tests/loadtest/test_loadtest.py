@@ -1,5 +1,6 @@
 """`make loadtest` against real arenas: it measures what bots do, and fails when it should."""
 
+import contextlib
 import json
 import os
 import signal
@@ -20,18 +21,32 @@ from loadtest.arena import ArenaFailedError, own_arena
 from loadtest.measuring import Measure, reason_of, without_prefix
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 100.0
-KINDS = "stream=1,unary=1,spectator=1,ladder=2,newcomer=1"
+PATIENCE = 280.0
+pytestmark = pytest.mark.timeout(300)
+FEW = "stream=1,unary=1,spectator=1,ladder=2,newcomer=1"
+MANY = "stream=6,unary=2,spectator=1,ladder=2,newcomer=1"
+"""More bots that wait at the same time than gevent has threads for, unless it is told otherwise."""
 
 
-def start(out, *options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "loadtest", "--out", str(out), "--spawn-rate", "20", *options],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+@pytest.fixture
+def start(tmp_path):
+    """Starts load tests, and ends those that go on."""
+    with contextlib.ExitStack() as stack:
+
+        def started(*options):
+            load = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-m", "loadtest", "--out", str(tmp_path), *options],
+                    cwd=ROOT,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+            )
+            stack.callback(load.terminate)
+            return load
+
+        yield started
 
 
 def children_of(pid, name):
@@ -43,11 +58,11 @@ def children_of(pid, name):
     return found
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_every_kind_of_user_plays_and_is_measured(tmp_path, workers):
+@pytest.mark.parametrize(("workers", "weights", "users"), [("0", MANY, "12"), ("2", FEW, "6")])
+def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weights, users):
     load = start(
-        *(tmp_path, "--users", "6", "--seconds", "60", "--games", "4", "--think", "0"),
-        *("--ruleset", "duel", "--weights", KINDS, "--workers", workers),
+        *("--users", users, "--games", "4", "--seconds", "200", "--think", "0"),
+        *("--ruleset", "duel", "--weights", weights, "--workers", workers, "--spawn-rate", "20"),
     )
     told, _ = load.communicate(timeout=PATIENCE)
     assert load.returncode == 0, told
@@ -64,8 +79,8 @@ def test_every_kind_of_user_plays_and_is_measured(tmp_path, workers):
     assert "decision" in told
 
 
-def test_a_load_whose_arena_is_killed_fails_and_says_why(tmp_path):
-    load = start(tmp_path, "--users", "2", "--seconds", "60", "--weights", "stream=1")
+def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
+    load = start("--users", "2", "--seconds", "60", "--weights", "stream=1")
     deadline = time.monotonic() + PATIENCE
     while not children_of(load.pid, "locust"):  # then the arena is open
         assert time.monotonic() < deadline, "Locust was not started"
