@@ -166,7 +166,7 @@ async def games(arena):
             )
         while sum(len(bot.held) for bot in bots) < GAMES:  # noqa: ASYNC110 - of many bots
             await asyncio.sleep(0.05)
-        start, used = time.perf_counter(), arena.cpu()
+        start, used, own = time.perf_counter(), arena.cpu(), time.process_time()
         for bot in bots:
             await bot.answer_held()
         live = None
@@ -177,6 +177,7 @@ async def games(arena):
         spent = time.perf_counter() - start
         decisions = sum(bot.decisions for bot in bots)
         arena_cpu, redis_cpu = (b - a for a, b in zip(used, arena.cpu(), strict=True))
+        own = time.process_time() - own
         await asyncio.gather(*runs)
         every = sum(bot.decisions for bot in bots)
         return {
@@ -184,6 +185,7 @@ async def games(arena):
             "rate": decisions / spent,
             "cpu": arena_cpu / decisions * 1e6,
             "redis cpu": redis_cpu / decisions * 1e6,
+            "client cpu": own / decisions * 1e6,
             "sent": sum(bot.sent for bot in bots) / every,
             "received": sum(bot.received for bot in bots) / every,
             "redis": (live - before) / GAMES,
@@ -216,13 +218,16 @@ async def echoes(process, port, sent, received):
             await stack.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
             for _ in range(BOTS)
         ]
-        start, used = time.perf_counter(), cpu(process)
+        start, used, own = time.perf_counter(), cpu(process), time.process_time()
         # As many under way at once as the arena has games.
         each = ROUND_TRIPS // GAMES
         await asyncio.gather(*(stream(channels[n % BOTS], each) for n in range(GAMES)))
         count = each * GAMES
-        used = (cpu(process) - used) / count * 1e6
-        return {"rate": count / (time.perf_counter() - start), "cpu": used}
+        return {
+            "rate": count / (time.perf_counter() - start),
+            "cpu": (cpu(process) - used) / count * 1e6,
+            "client cpu": (time.process_time() - own) / count * 1e6,
+        }
 
 
 async def latency(arena):
@@ -297,7 +302,9 @@ def measure():
         "ratio to the echo": found["rate"] / bare["rate"],
         "processor time of a decision, µs": found["cpu"],
         "of it in Redis besides, µs": found["redis cpu"],
+        "of the bots besides, µs": found["client cpu"],
         "processor time of an echo, µs": bare["cpu"],
+        "of its client besides, µs": bare["client cpu"],
         "decisions measured": found["decisions"],
         "bytes to the server per decision": found["sent"],
         "bytes to the client per decision": found["received"],
