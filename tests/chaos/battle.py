@@ -1,6 +1,7 @@
 """A battle: games are played while processes die, and then every promise is checked."""
 
 import asyncio
+import math
 import random
 from dataclasses import dataclass, field
 
@@ -83,10 +84,12 @@ async def _sit_down(fighters, plan, ledger, chooser):
 async def _storm(arena_field, plan, ledger):
     """Let each blow fall when so many more answers were acknowledged."""
     for number, blow in enumerate(plan.blows):
+        ledger.most = (number + 2) * plan.answers_between
         while ledger.counts["answers"] < (number + 1) * plan.answers_between:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         await BLOWS[blow](arena_field)
         ledger.counts[f"blows: {blow}"] += 1
+    ledger.most = math.inf
 
 
 async def _restart(arena):

@@ -181,6 +181,7 @@ class Caller(Fighter):
             elif found.HasField("decision"):
                 if self._knows(game_id, found.decision.decision_id):
                     self.ledger.surprises.append(f"{game_id}: asked again what was acknowledged")
+                await self.ledger.in_step()
                 await self._give_up_in_time(game_id)
                 plan = self.plan(found.decision)
                 await self.submit(game_id, found.decision.decision_id, plan)
@@ -230,6 +231,7 @@ class Streamer(Fighter):
         self.events[game_id] = decision.first_event + len(decision.events)
         if game_id not in self.games:
             return
+        await self.ledger.in_step()
         await self._give_up_in_time(game_id)
         plan = self.plan(decision)
         number = decision.decision_id
