@@ -286,19 +286,17 @@ class Store:
         if weak:
             raise StoreRefusedError("; ".join(weak))
 
-    async def call(self, *command: Argument) -> Any:
+    def call(self, *command: Argument) -> asyncio.Future[Any]:
         """Send a command together with others; the answer is that of Redis, in bytes."""
-        try:
-            return await answer_of(self._batches, *command)
-        except StoreImpairedError as error:
-            self._complain(error)
-            raise
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._send(command, partial(settle, answer))
+        return answer
 
-    async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
-        """Run a script, and wait for its answer."""
+    def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> asyncio.Future[Any]:
+        """Run a script; the answer is what it returns, in bytes."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.start(script, keys, arguments, partial(settle, answer))
-        return await answer
+        return answer
 
     def start(
         self, script: Script, keys: Sequence[str], arguments: Sequence[Argument], then: Then
@@ -307,14 +305,19 @@ class Store:
 
         def answered(answer: Any) -> None:
             if isinstance(answer, NoScriptError):
-                whole = ("EVAL", script.text, len(keys), *keys, *arguments)
-                self._batches.send(whole, then)
-                return
+                self._send(("EVAL", script.text, len(keys), *keys, *arguments), then)
+            else:
+                then(answer)
+
+        self._send(("EVALSHA", script.digest, len(keys), *keys, *arguments), answered)
+
+    def _send(self, command: tuple[Argument, ...], then: Then) -> None:
+        def answered(answer: Any) -> None:
             if isinstance(answer, StoreImpairedError):
                 self._complain(answer)
             then(answer)
 
-        self._batches.send(("EVALSHA", script.digest, len(keys), *keys, *arguments), answered)
+        self._batches.send(command, answered)
 
     def _complain(self, error: StoreImpairedError) -> None:
         """Say in the log what is wrong with the store, once in a while and not for every call."""

@@ -24,11 +24,11 @@ class Sender(Protocol):
         ...
 
 
-async def answer_of(sender: Sender, *command: Argument) -> Any:
-    """Send a command and wait for its answer; raises what came instead."""
+def answer_of(sender: Sender, *command: Argument) -> asyncio.Future[Any]:
+    """Send a command; its answer, which raises what came instead."""
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     sender.send(command, partial(settle, answer))
-    return await answer
+    return answer
 
 
 def settle(waited_for: asyncio.Future[Any], result: Any) -> None:
