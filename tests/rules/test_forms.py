@@ -64,7 +64,7 @@ def fingerprint(table, seed):
                     game.clone().apply(action)
                 except HimejiError as refusal:
                     seen.update(f"{type(refusal).__name__} {refusal}".encode())
-    mirror = Mirror(table.ruleset, table.seats, seed=seed)
+    mirror = Mirror(table.ruleset, table.seats, game.options, seed)
     mirror.feed(game.events_since(0))
     seen.update(mirror.game.dumps() + repr(game.events_since(0)).encode())
     seen.update(repr((game.ranking(), game.breakdown())).encode())
