@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import Final
 
 from himeji import rules
+from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts import Accounts
 from himeji_server.games.desk import Desk
+from himeji_server.games.table import Table
 from himeji_server.ladder.office import Office, page
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import shapes
-from himeji_server.web.games import VISITOR, game_facts, moment_text, reason_text
+from himeji_server.web.games import game_facts, moment_text, reason_text
 
 RATED_GAMES: Final = 200
 """Of a bot, in its plot and its end reasons."""
@@ -65,7 +68,7 @@ class LadderViews:
         versions, _ = await self._accounts.bots.versions(name, VERSIONS, "")
         history, _ = await self._office.history(name, "", 0, RATED_GAMES, "")
         rated = [_rated_game(each) for each in history]
-        tables, _ = await self._desk.listed(VISITOR, LAST_GAMES, "", bot=name)
+        tables = await self._last_games(name, rated)
         connected = await self._desk.connected(*tables)
         holder = await self._desk.presence.holder(name)
         return {
@@ -83,6 +86,19 @@ class LadderViews:
             "games": [game_facts(table, connected.__contains__) for table in tables],
             "records": await self._records(name, rated),
         }
+
+    async def _last_games(self, bot: str, rated: list[shapes.RatedGame]) -> list[Table]:
+        """Those it plays and those that were rated last, without their positions.
+
+        A list of all games would pass by every game of everybody else.
+        """
+        played = sorted(await self._desk.presence.games_of(bot))[:LAST_GAMES]
+        wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
+        found: list[Table] = []
+        for game_id in wanted:
+            with suppress(UnknownGame):
+                found.append(Table(await self._desk.ledger.games.load(game_id, log=False)))
+        return found
 
     async def _ratings(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.LadderRating]:
         """Where the bot's newest rated version stands on each ladder that it played."""

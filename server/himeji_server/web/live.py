@@ -43,7 +43,12 @@ async def news(desk: Desk, game_id: str, known: int, tell: Tell) -> AsyncIterato
             if quiet >= SECONDS_OF_SILENCE:
                 yield ": nothing new\n\n"
                 quiet = 0.0
-    yield _event("end", {"why": "the arena stops"}, told)
+    yield pause("the arena stops", told)
+
+
+def pause(why: str, version: int) -> str:
+    """The last event of a stream that is worth opening again."""
+    return _event("pause", {"why": why}, version)
 
 
 async def _pause(wake: asyncio.Event, quiet: float) -> float:

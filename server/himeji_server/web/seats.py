@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from himeji import render, rules
-from himeji.rules.errors import InvalidRequest, MessageTooLarge, UnknownAccount
+from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from jinja2 import Environment
 from markupsafe import Markup
@@ -30,7 +30,7 @@ from himeji_server.games.table import Table
 from himeji_server.web import turns
 from himeji_server.web.games import GameViews, game_facts, watched_facts
 from himeji_server.web.guests import Guests, remember
-from himeji_server.web.live import news
+from himeji_server.web.live import news, pause
 
 CLOCKS: Final = {"15": (900_000, 5_000), "60": (3_600_000, 10_000), "1440": (86_400_000, 60_000)}
 """The clocks that people choose from, by the minutes of their bank."""
@@ -84,9 +84,12 @@ class Seats:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
-            with self._watchers.held("page"):
-                async for text in news(self._desk, game_id, version, tell):
-                    yield text
+            try:
+                with self._watchers.held("page"):
+                    async for text in news(self._desk, game_id, version, tell):
+                        yield text
+            except LimitExceeded as error:
+                yield pause(error.message, version)
 
         return StreamingResponse(stream(), 200, {"cache-control": "no-store"}, "text/event-stream")
 

@@ -216,7 +216,7 @@ class LadderRating(TypedDict):
 
 
 class Bot(TypedDict):
-    """A bot: what it says of itself, and what it did."""
+    """A bot: what it says of itself and what it did; `games` are those it plays, or rated last."""
 
     name: str
     owner: str
@@ -307,7 +307,7 @@ class Rulesets(TypedDict):
 
 
 class Arena(TypedDict):
-    """The arena as a whole."""
+    """The arena as a whole, with its newest games."""
 
     version: str
     engine: str

@@ -52,6 +52,9 @@ STATUS: Final[Mapping[StatusCode, int]] = {
 }
 """How HTTP says what gRPC says; anything else is 500."""
 
+_NEWEST: Final = 40
+"""Games on the first page: looking for those that are played alone would pass by all that ended."""
+
 _PAGED: Final = {"page_token": "Where the list goes on, as the page before said."}
 _GAME: Final = {"game_id": "The id of a game."}
 _LOOKING_BACK: Final = "private, max-age=86400, immutable"  # the past of a game does not change
@@ -134,17 +137,15 @@ class Site:
         return page
 
     async def _arena(self, _request: Request) -> shapes.Arena:
-        playing = await self._games.listed({"state": "playing", "page_size": "12"})
-        recent = await self._games.listed({"state": "over", "page_size": "8"})
-        settings = self._settings
+        newest = await self._games.listed({"page_size": str(_NEWEST)})
         return {
             "version": himeji.__version__,
             "engine": f"{himeji.ENGINE_FORM}, Python {platform.python_version()}",
-            "mode": settings.mode,
+            "mode": self._settings.mode,
             "address": self._address,
             "rulesets": rulesets.summaries()["rulesets"],
             "house": await self._ladders.house(),
-            "games": [*playing["games"], *recent["games"]],
+            "games": newest["games"],
             "ladders": (await self._ladders.ladders())["ladders"],
         }
 

@@ -155,6 +155,9 @@ if (game.dataset.state !== "over") {
   const source = new EventSource(`${address}/news?version=${game.dataset.version}`);
   source.addEventListener("news", (event) => hear(JSON.parse(event.data)));
   source.addEventListener("end", () => source.close());
+  source.addEventListener("pause", (event) => say(`${JSON.parse(event.data).why}; trying again`));
+  source.addEventListener("error", () => say("the arena does not answer; trying again"));
+  source.addEventListener("open", () => say(""));
 }
 
 setInterval(() => {
