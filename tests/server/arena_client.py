@@ -27,6 +27,7 @@ from himeji.wire.events import from_events
 from himeji.wire.positions import to_position
 from himeji_server import serve
 from himeji_server.settings import Settings
+from himeji_server.store import presence
 
 PATIENCE = 60.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
@@ -349,5 +350,12 @@ async def nobody_is_there(redis_url):
     """Wait until the arena has seen all its streams end; a store that is gone is not asked."""
     with suppress(redis.ConnectionError):
         async with redis.asyncio.Redis.from_url(redis_url) as client, asyncio.timeout(PATIENCE):
-            while await client.keys("himeji:present:*"):  # noqa: ASYNC110 - nobody rings for it
+            while await _streams(client):  # noqa: ASYNC110 - nobody rings for it
                 await asyncio.sleep(0.02)
+
+
+async def _streams(client):
+    """The streams that the store knows of; a retired bot's place is held by none."""
+    found = await client.keys("himeji:present:*")
+    holders = await client.mget(found) if found else []
+    return [each for each in holders if each not in (None, presence.RETIRED.encode())]
