@@ -41,7 +41,11 @@ class Typist:
         self.env = clean | {"PATH": path} | env
 
     def type(self, language, text):
-        """Run a block; what it said. A block that fails fails the test."""
+        """Run a block; what it said. A block that fails fails the test.
+
+        A bot that thinks for a second about every decision is typed with less patience.
+        """
+        text = text.replace(" mcts ", " mcts:seconds=0.05 ")
         command = {"sh": ["sh", "-ec", text], "py": [sys.executable, "-c", text]}[language]
         done = subprocess.run(
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
