@@ -145,7 +145,6 @@ class Bot:
 
 async def games(arena):
     """Decisions per second while all of many games go on, and the mean sizes of messages."""
-    before = arena.redis_memory()
     async with contextlib.AsyncExitStack() as stack:
         channels = [
             await stack.enter_async_context(grpc.aio.insecure_channel(arena.address))
@@ -158,6 +157,7 @@ async def games(arena):
         ]
         for bot, run in zip(bots, runs, strict=True):
             await bot.is_ready(run)
+        before = arena.redis_memory()  # with its bots and their connections: games alone count
         stub = game_service_pb2_grpc.GameServiceStub(channels[0])
         pairs = [(2 * n % BOTS, (2 * n + 1) % BOTS) for n in range(GAMES)]
         for few in range(0, GAMES, 8):
