@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ENGINE = Path(__file__).parents[1] / "engine"
-GAMES = 60 if himeji.ENGINE_FORM == "compiled" else 10
+GAMES = 30 if himeji.ENGINE_FORM == "compiled" else 10
 """Examples of each law in an ordinary run, fewer where each takes longer (see `--games`)."""
 NOTE = "note"  # a test's remark for the summary: record_property(NOTE, "...")
 

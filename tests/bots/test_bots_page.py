@@ -1,31 +1,12 @@
-"""The page docs/bots.md is true: its commands run, its bots and options exist."""
+"""The page docs/bots.md is true: its bots and options exist (tests/docs types its commands)."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
 from himeji_sdk import catalogue
 from himeji_sdk.match.command import match
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bots.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-
-
-@pytest.mark.parametrize("text", COMMANDS)
-def test_a_command_of_the_page_runs(text):
-    path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
-    done = subprocess.run(
-        ["sh", "-ec", text],
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"\b(greedy|mcts)\b", done.stdout)
 
 
 def test_every_reference_bot_is_on_the_page():

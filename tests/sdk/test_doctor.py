@@ -185,10 +185,10 @@ def test_a_different_choice_is_shown_with_its_position(tmp_path):
 
 
 def test_a_bot_that_thinks_for_long_but_not_too_long_is_not_taken_for_dead(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 5.0)
+    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 2.0)
     body = """
     def choose(self, game, legal):
-        time.sleep(0.1)
+        time.sleep(0.03)
         return max(legal)
 """
     assert faults(examined(tmp_path, body, games=1, limit=5.0)) == []
