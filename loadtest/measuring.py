@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import grpc
-from himeji.rules.errors import HimejiError
+from himeji.rules.errors import GameEnded, HimejiError
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
-from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected
 from himeji.wire.errors import from_rpc_error
 
 RPC: Final = "rpc"
@@ -157,9 +157,7 @@ class Playing(grpc.StreamStreamClientInterceptor):  # type: ignore[type-arg]
             elif kind == "accepted":
                 self._accepted(name, message, sent)
             elif kind == "rejected":
-                reason = ErrorReason.Name(message.rejected.reason)
-                begun = sent.pop(message.rejected.game_id, time.perf_counter())
-                self._measure.failed(STREAM, f"{name} act", begun, without_prefix(reason))
+                self._rejected(name, message.rejected, sent)
             elif kind == "game_over":
                 self._measure.over(message.game_over.game_id)
             yield message
@@ -171,6 +169,16 @@ class Playing(grpc.StreamStreamClientInterceptor):  # type: ignore[type-arg]
             self._measure.done(STREAM, f"{name} act", begun, message.ByteSize())
         if accepted.HasField("next_decision"):
             self._measure.asked(accepted.next_decision, "stream")
+
+    def _rejected(self, name: str, rejected: Rejected, sent: dict[str, float]) -> None:
+        reason = without_prefix(ErrorReason.Name(rejected.reason))
+        begun = sent.pop(rejected.game_id, time.perf_counter())
+        if rejected.decision_id:
+            self._measure.failed(STREAM, f"{name} act", begun, reason)
+        elif reason == GameEnded.reason:  # another seat left while Ready was on its way
+            self._measure.done(STREAM, f"{name} seating called off", begun)
+        else:
+            self._measure.failed(STREAM, name, begun, reason)
 
 
 def read(measure: Measure, name: str, since: float, call: Any) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from himeji.rules.errors import RateLimited
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
+from himeji.v1.play_service_pb2 import Rejected
 
 from loadtest import measuring, weights
 from loadtest.__main__ import main
@@ -157,3 +158,14 @@ def test_failures_are_named_as_the_contract_names_them():
     assert reason_of(RateLimited("wait")) == "RATE_LIMITED"
     name = ErrorReason.Name(ErrorReason.ERROR_REASON_RATE_LIMITED)
     assert without_prefix(name) == "RATE_LIMITED"
+
+
+def test_a_seating_that_another_seat_called_off_is_no_failure_but_a_late_answer_is():
+    fired = []
+    playing = measuring.Playing(Measure(lambda **event: fired.append(event)))
+    rejected = Rejected(game_id="a", reason=ErrorReason.ERROR_REASON_GAME_ENDED)
+    playing._rejected("Play", rejected, {})
+    assert fired.pop()["exception"] is None
+    rejected.decision_id = 3
+    playing._rejected("Play", rejected, {"a": 0.0})
+    assert str(fired.pop()["exception"]) == "GAME_ENDED"
