@@ -139,28 +139,33 @@ class Playing(grpc.StreamStreamClientInterceptor):  # type: ignore[type-arg]
     def _write(
         self, requests: Iterable[PlayRequest], sent: dict[str, float]
     ) -> Iterator[PlayRequest]:
-        for request in requests:
-            if request.WhichOneof("body") == "act":
-                sent[request.act.game_id] = time.perf_counter()
-                self._measure.answering(request.act.game_id, request.act.decision_id)
-            yield request
+        for message in requests:
+            for request in (message, *message.more):
+                if request.WhichOneof("body") == "act":
+                    sent[request.act.game_id] = time.perf_counter()
+                    self._measure.answering(request.act.game_id, request.act.decision_id)
+            yield message
 
     def _read(
         self, name: str, since: float, call: Any, sent: dict[str, float]
     ) -> Iterator[PlayResponse]:
-        for message in read(self._measure, name, since, call):
-            kind = message.WhichOneof("body")
-            if kind == "welcome":
-                self._measure.done(STREAM, f"{name} welcome", since, message.ByteSize())
-            elif kind == "decision":
-                self._measure.asked(message.decision, "stream")
-            elif kind == "accepted":
-                self._accepted(name, message, sent)
-            elif kind == "rejected":
-                self._rejected(name, message.rejected, sent)
-            elif kind == "game_over":
-                self._measure.over(message.game_over.game_id)
-            yield message
+        for whole in read(self._measure, name, since, call):
+            for message in (whole, *whole.more):
+                self._told(name, since, message, sent)
+            yield whole
+
+    def _told(self, name: str, since: float, message: PlayResponse, sent: dict[str, float]) -> None:
+        kind = message.WhichOneof("body")
+        if kind == "welcome":
+            self._measure.done(STREAM, f"{name} welcome", since, message.ByteSize())
+        elif kind == "decision":
+            self._measure.asked(message.decision, "stream")
+        elif kind == "accepted":
+            self._accepted(name, message, sent)
+        elif kind == "rejected":
+            self._rejected(name, message.rejected, sent)
+        elif kind == "game_over":
+            self._measure.over(message.game_over.game_id)
 
     def _accepted(self, name: str, message: PlayResponse, sent: dict[str, float]) -> None:
         accepted = message.accepted

@@ -36,7 +36,7 @@ class Options:
         hello.bot = self.name
         for name in sorted(rules.RULESETS):
             hello.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
-        hello.wants.append(Want.WANT_NEXT_DECISION)
+        hello.wants.extend([Want.WANT_NEXT_DECISION, Want.WANT_MORE_AT_ONCE])
         if self.invitations:
             hello.wants.append(Want.WANT_INVITATIONS)
         hello.resume.extend(seat.resume() for seat in seats)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import grpc
 from himeji.rules.errors import HimejiError, Unavailable
@@ -13,6 +14,9 @@ from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import from_rpc_error
 
 from himeji_sdk import connection
+
+MOST_AT_ONCE: Final = 64
+"""Requests that go in one message."""
 
 Told = Callable[["Stream", PlayResponse], None]
 Ended = Callable[["Stream", HimejiError | None], None]
@@ -51,7 +55,8 @@ class Stream:
         error: HimejiError | None = None
         try:
             for message in self._stub.Play(self._waiting(), metadata=self._metadata):
-                self._told(self, message)
+                for each in (message, *message.more):
+                    self._told(self, each)
         except grpc.RpcError as failure:
             error = from_rpc_error(failure)
         except ValueError:  # the channel was closed before the call began
@@ -62,5 +67,34 @@ class Stream:
             self._ended(self, error)
 
     def _waiting(self) -> Iterator[PlayRequest]:
-        while (request := self._requests.get()) is not None:
-            yield request
+        """Hello, and then what comes; what waits while gRPC sends goes together."""
+        hello = self._requests.get()
+        if hello is None:
+            return
+        yield hello
+        while batch := self._gathered():
+            yield together(batch)
+
+    def _gathered(self) -> list[PlayRequest]:
+        """What waits to be sent, as soon as anything does; nothing at the end."""
+        batch: list[PlayRequest] = []
+        while len(batch) < MOST_AT_ONCE:
+            request = self._requests.get()
+            if request is None:
+                self._requests.put(None)  # for the next time
+                break
+            batch.append(request)
+            if self._requests.empty():
+                break
+        return batch
+
+
+def together(batch: Sequence[PlayRequest]) -> PlayRequest:
+    """Requests as one message."""
+    first, *rest = batch
+    if not rest:
+        return first
+    message = PlayRequest()
+    message.CopyFrom(first)  # which may be sent again, alone
+    message.more.extend(rest)
+    return message

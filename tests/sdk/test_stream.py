@@ -21,12 +21,13 @@ from himeji.rules.errors import (
 from himeji.v1 import account_service_pb2, account_service_pb2_grpc, play_service_pb2_grpc
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import NoticeKind, PlayResponse
+from himeji.v1.play_service_pb2 import NoticeKind, PlayRequest, PlayResponse
 from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
 from himeji_sdk.connection import Backoff
+from himeji_sdk.stream import Stream
 
 PATIENCE = 60.0
 SECRET = b"secret"
@@ -43,6 +44,7 @@ class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
 
     def Play(self, requests, context):  # noqa: N802 - the contract's name
         self.hellos.append(next(requests).hello)
+        requests = (each for message in requests for each in (message, *message.more))
         try:
             if not self.scenes:
                 raise Refused("no scene is left: the client came back too often")
@@ -164,6 +166,32 @@ def test_hello_says_what_the_client_is_and_plays(perform):
     assert not hello.resume
     assert end.reason == "no_contest"
     assert end.ranks == ()
+
+
+def test_what_comes_in_one_message_is_taken_in_order(perform):
+    def scene(arena, requests):
+        yield PlayResponse(
+            welcome=arena.welcome().welcome, more=[arena.seated(), arena.decision(1)]
+        )
+        yield arena.accepted(next(requests))
+        yield from ending(arena, requests)
+
+    bot = First()
+    perform(scene, bot=bot)
+    assert len(bot.asked) == 1
+
+
+def test_requests_that_wait_go_in_one_message_after_hello():
+    stream = Stream("127.0.0.1:1", "", lambda *_: None, lambda *_: None)
+    requests = [PlayRequest(request_id=str(n)) for n in range(4)]
+    for request in requests:
+        stream.send(request)
+    stream.finish()
+    hello, rest = stream._waiting()
+    assert hello == requests[0]
+    assert [rest.request_id, *(each.request_id for each in rest.more)] == ["1", "2", "3"]
+    assert not requests[1].more, "it may be sent again, alone"
+    stream.cut()
 
 
 def cut_after_the_answer(arena, requests):

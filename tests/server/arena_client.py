@@ -175,7 +175,9 @@ class Stream:
     async def _read(self):
         with suppress(grpc.RpcError, asyncio.CancelledError):
             while (message := await self.call.read()) is not grpc.aio.EOF:
-                self._arrived.put_nowait(message)
+                for each in (message, *message.more):
+                    assert each is message or not each.more
+                    self._arrived.put_nowait(each)
         self._arrived.put_nowait(None)
 
     async def next(self):

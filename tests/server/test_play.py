@@ -34,6 +34,8 @@ from tests.server.replays import faults_of
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 A_WHILE = Duration(seconds=25)
+LEAVE = play.PlayRequest(leave=play.Leave())
+NESTED = play.PlayRequest(leave=play.Leave(), more=[LEAVE])
 A, B, C, D = BOTS = ("local/a", "local/b", "local/c", "local/d")
 
 
@@ -122,14 +124,35 @@ async def test_a_whole_game_by_streams_whose_events_rebuild_every_position(arena
         assert answered == {entry.version for entry in replay.log if entry.cause == 1}
 
 
-async def test_many_games_share_one_stream(arena):
-    async with streams(arena, bots=(A, B)) as opened:
+@pytest.mark.parametrize("wants", [(), (Want.WANT_MORE_AT_ONCE,)], ids=len)
+async def test_many_games_share_one_stream(arena, wants):
+    async with streams(arena, bots=(A, B), wants=wants) as opened:
         players = [Bot(stream) for stream in opened]
         made = [(await arena.new_game(A, B)).game_id for _ in range(5)]
         await asyncio.gather(*(player.play(5) for player in players))
         assert set(players[0].over) == set(made)
         for game_id in made:
             await verified(arena, game_id)
+
+
+async def test_one_message_answers_for_many_games(arena):
+    async with streams(arena, bots=[A], wants=[Want.WANT_MORE_AT_ONCE]) as [stream]:
+        made = {(await arena.new_game(A, A)).game_id for _ in range(5)}
+        first, *more = (
+            play.PlayRequest(
+                request_id=each.game_id,
+                act=play.Act(
+                    game_id=each.game_id,
+                    decision_id=each.decision_id,
+                    actions=each.legal_actions[-1:],
+                ),
+            )
+            for each in [await stream.asked() for _ in made]
+        )
+        first.more.extend(more)
+        await stream.call.write(first)
+        for game_id in made:
+            assert (await stream.answer(game_id)).accepted.game_id == game_id
 
 
 async def test_stream_and_calls_are_two_doors_to_one_game(arena, other):
@@ -755,10 +778,16 @@ async def _rest(call):
         [play.PlayRequest(resign=play.Resign(game_id="x"))],
         ["hello", "hello"],
         ["hello", play.PlayRequest()],
+        ["hello", play.PlayRequest(leave=play.Leave(), more=[play.PlayRequest()])],
+        ["hello", play.PlayRequest(leave=play.Leave(), more=[NESTED])],
+        [play.PlayRequest(hello=play.Hello(protocol_version=1, bot=A), more=[LEAVE])],
         [b"\xff\xff\xff"],
         ["hello", b"\xff\xff\xff"],
     ],
-    ids=["empty", "no-hello", "two-hellos", "empty-later", "no-message", "no-message-later"],
+    ids=[
+        *("empty", "no-hello", "two-hellos", "empty-later", "empty-more", "nested", "hello-more"),
+        *("no-message", "no-message-later"),
+    ],
 )
 async def test_a_client_that_breaks_the_protocol_is_told_so(arena, requests):
     hello = play.PlayRequest(hello=play.Hello(protocol_version=1, bot=A))
@@ -976,6 +1005,20 @@ async def test_a_decision_whose_events_do_not_follow_replaces_nothing():
     box.put(decision_of("g", 1, 0, 5))
     box.put(decision_of("g", 4, 7, 3))  # two events went out with a refusal in between
     assert [m.decision.decision_id for m in await waiting_in(box)] == [1, 4]
+
+
+@pytest.mark.parametrize("more_at_once", [False, True])
+async def test_who_takes_more_at_once_gets_what_waits_in_few_messages(more_at_once):
+    box = outbox.Outbox(1000, more_at_once=more_at_once)
+    told = [play.PlayResponse(request_id=str(n)) for n in range(outbox.MOST_AT_ONCE + 2)]
+    for message in told:
+        box.put(message)
+    written = await box.waiting()
+    said = [
+        [message.request_id, *(each.request_id for each in message.more)] for message in written
+    ]
+    assert [number for each in said for number in each] == [str(n) for n in range(len(told))]
+    assert [len(each) for each in said] == ([64, 2] if more_at_once else [1] * 66)
 
 
 async def test_only_so_many_messages_wait():

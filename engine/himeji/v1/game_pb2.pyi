@@ -46,6 +46,10 @@ class _WantEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Want.ValueType],
     """The next decision inside Accepted where the same bot is asked again, which then does not come
     by itself: fewer messages, and the same content. Has a meaning in Hello only.
     """
+    WANT_MORE_AT_ONCE: _Want.ValueType  # 6
+    """What waits for the client at the same time in one message, see PlayResponse. For bots with many
+    games at once: a message costs more than what it says. Has a meaning in Hello only.
+    """
 
 class Want(_Want, metaclass=_WantEnumTypeWrapper):
     """What a client wants a Decision (and what is like it) to carry beyond its fixed parts."""
@@ -67,6 +71,10 @@ in Hello only.
 WANT_NEXT_DECISION: Want.ValueType  # 5
 """The next decision inside Accepted where the same bot is asked again, which then does not come
 by itself: fewer messages, and the same content. Has a meaning in Hello only.
+"""
+WANT_MORE_AT_ONCE: Want.ValueType  # 6
+"""What waits for the client at the same time in one message, see PlayResponse. For bots with many
+games at once: a message costs more than what it says. Has a meaning in Hello only.
 """
 Global___Want: _TypeAlias = Want  # noqa: Y015
 

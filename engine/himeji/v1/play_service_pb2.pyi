@@ -170,6 +170,7 @@ class PlayRequest(_message.Message):
     READY_FIELD_NUMBER: _builtins.int
     ACT_FIELD_NUMBER: _builtins.int
     RESIGN_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Chosen by the client and repeated in the answer, to match the two. May be empty, and need not
     be unique: what makes a request safe to send twice is said at each one.
@@ -200,6 +201,13 @@ class PlayRequest(_message.Message):
         GameOver as well.
         """
 
+    @_builtins.property
+    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayRequest]:
+        """What the client says after this, in order, as if each came in a message of its own: a bot that
+        plays many games at once answers all that it was asked with one message. Hello comes alone,
+        and what comes here has no more itself.
+        """
+
     def __init__(
         self,
         *,
@@ -210,10 +218,11 @@ class PlayRequest(_message.Message):
         ready: Global___Ready | None = ...,
         act: Global___Act | None = ...,
         resign: Global___Resign | None = ...,
+        more: _abc.Iterable[Global___PlayRequest] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "ready", b"ready", "request_id", b"request_id", "resign", b"resign"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "more", b"more", "ready", b"ready", "request_id", b"request_id", "resign", b"resign"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["hello", "enter", "leave", "ready", "act", "resign"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
@@ -235,6 +244,7 @@ class PlayResponse(_message.Message):
     REJECTED_FIELD_NUMBER: _builtins.int
     GAME_OVER_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request_id of the request that this answers. Empty for what the server sends by itself,
     and for answers to requests without one.
@@ -267,6 +277,12 @@ class PlayResponse(_message.Message):
     def notice(self) -> Global___Notice:
         """Something else the bot should know."""
 
+    @_builtins.property
+    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayResponse]:
+        """What the server says after this, in order, as if each came in a message of its own. Empty
+        unless asked for by WANT_MORE_AT_ONCE; what comes here has no more itself.
+        """
+
     def __init__(
         self,
         *,
@@ -278,10 +294,11 @@ class PlayResponse(_message.Message):
         rejected: Global___Rejected | None = ...,
         game_over: _game_pb2.GameOver | None = ...,
         notice: Global___Notice | None = ...,
+        more: _abc.Iterable[Global___PlayResponse] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "game_over", b"game_over", "notice", b"notice", "rejected", b"rejected", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "game_over", b"game_over", "notice", b"notice", "rejected", b"rejected", "request_id", b"request_id", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "game_over", b"game_over", "more", b"more", "notice", b"notice", "rejected", b"rejected", "request_id", b"request_id", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["welcome", "seated", "decision", "accepted", "rejected", "game_over", "notice"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015

@@ -97,7 +97,7 @@ class Bells:
     async def follow(self) -> None:
         """Pass on what other processes ring; returns only by being cancelled."""
         while True:
-            async for channel, *words in self._presence.bells():
+            async for channel, *words in self._presence.bells(self._sender):
                 self._pass_on(channel, words)
             # The connection was lost: a bell may have been missed.
             await self._look_at_all()
@@ -117,9 +117,8 @@ class Bells:
     def _pass_on(self, channel: str, words: list[str]) -> None:
         # Whoever reaches the store may ring: what makes no sense must not end this process.
         if channel == keys.BELL and len(words) == 3 and words[1].isdecimal():
-            game_id, version, sender = words
-            if sender != self._sender:  # what is committed here was told here
-                self._heard(game_id, int(version))
+            game_id, version, _ = words
+            self._heard(game_id, int(version))
         elif channel == keys.BOTS_BELL and len(words) == 3:
             what, bot, rest = words
             for bell in self._bots.get(bot, ()):

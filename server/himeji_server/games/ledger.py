@@ -121,14 +121,23 @@ class Ledger:
             return await self.fresh(game_id)
 
     async def differing(self, game_ids: Sequence[str]) -> list[str]:
-        """Those of the games that the store does not have as they are remembered here."""
+        """Those of the games that the store does not have as they are remembered here.
+
+        What changes here while the store is asked is left out: everybody was told of it.
+        """
+        before = [self._stored(game_id) for game_id in game_ids]
         heads = await self.games.heads(game_ids)
         found = []
-        for game_id, head in zip(game_ids, heads, strict=True):
-            known = self.tables.get(game_id)
-            if known is None or head != (known.stored.version, known.stored.chain):
+        for game_id, stored, head in zip(game_ids, before, heads, strict=True):
+            if stored is None or (
+                stored is self._stored(game_id) and head != (stored.version, stored.chain)
+            ):
                 found.append(game_id)
         return found
+
+    def _stored(self, game_id: str) -> StoredGame | None:
+        known = self.tables.get(game_id)
+        return known.stored if known is not None else None
 
     def forget(self, game_id: str) -> None:
         """Read the game anew next time; what was seen of its log must then still be there."""

@@ -53,22 +53,33 @@ class Answers:
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
         """Answer requests as they come; the end of the client's side ends the stream."""
-        async for request in requests:
-            body = request.WhichOneof("body")
-            if body not in self._handlers:
-                sentence = "a request has to say something, and Hello once"
-                self._line.close(Closing.protocol_error(sentence))
-                return
-            await self._at_work.acquire()
-            try:
-                self._rate.take()
-                if body != "act" or not self._act_at_once(request):
-                    self._work(self._answer, request)
-            except Exception as raised:  # noqa: BLE001 - every request is answered
-                self._work(self._refuse, request, raised)
+        async for message in requests:
+            for request in (message, *message.more):
+                fault = self._fault(request, message)
+                if fault:
+                    self._line.close(Closing.protocol_error(fault))
+                    return
+                await self._at_work.acquire()
+                self._begin(request)
         for _ in range(self._line.limits.requests_at_work):  # all at work get their answers
             await self._at_work.acquire()
         self._line.close(Closing.goodbye())
+
+    def _fault(self, request: PlayRequest, message: PlayRequest) -> str:
+        """What is wrong with a request as such, "" if nothing is."""
+        if request.WhichOneof("body") not in self._handlers:
+            return "a request has to say something, and Hello once"
+        if request is not message and request.more:
+            return "what comes as more has no more itself"
+        return ""
+
+    def _begin(self, request: PlayRequest) -> None:
+        try:
+            self._rate.take()
+            if not request.HasField("act") or not self._act_at_once(request):
+                self._work(self._answer, request)
+        except Exception as raised:  # noqa: BLE001 - every request is answered
+            self._work(self._refuse, request, raised)
 
     def _act_at_once(self, request: PlayRequest) -> bool:
         """Begin to answer an Act, if only its commit has to be waited for."""

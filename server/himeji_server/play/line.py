@@ -20,9 +20,9 @@ _P = ParamSpec("_P")
 class Line:
     """Messages to a client, and the tasks of its stream; made in the task that writes them."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, more_at_once: bool) -> None:
         self.limits = limits
-        self.outbox = Outbox(limits.messages_waiting)
+        self.outbox = Outbox(limits.messages_waiting, more_at_once=more_at_once)
         self._tasks: set[asyncio.Task[None]] = set()
         self._end: Closing | None = None
         self._writer = asyncio.current_task()

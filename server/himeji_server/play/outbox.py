@@ -1,17 +1,22 @@
 """What is on its way to a client: in order, bounded, and a newer decision replaces an older one."""
 
 import asyncio
+from typing import Final
 
 from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import PlayResponse
+
+MOST_AT_ONCE: Final = 64
+"""What one message says, at most, to a client that takes more at once."""
 
 
 class Outbox:
     """Messages for one client."""
 
-    def __init__(self, most: int) -> None:
-        """At most so many wait for a client that does not read."""
+    def __init__(self, most: int, *, more_at_once: bool = False) -> None:
+        """At most so many wait for a client that does not read, which may take more at once."""
         self._most = most
+        self._more_at_once = more_at_once
         self._waiting: list[PlayResponse] = []
         self._decisions: dict[str, int] = {}  # game: place of its decision among those waiting
         self._wake = asyncio.Event()
@@ -55,9 +60,18 @@ class Outbox:
             self._wake.set()
 
     async def waiting(self) -> list[PlayResponse]:
-        """What waits, as soon as anything does; nothing at the end."""
+        """What is to be written, as soon as anything waits; nothing at the end."""
         if not self._waiting and not self._closed:
             await self._wake.wait()
         self._wake.clear()
         batch, self._waiting, self._decisions = self._waiting, [], {}
-        return batch
+        return together(batch) if self._more_at_once else batch
+
+
+def together(batch: list[PlayResponse]) -> list[PlayResponse]:
+    """What waits, in as few messages as can be."""
+    firsts = batch[::MOST_AT_ONCE]
+    for number, first in enumerate(firsts):
+        begin = number * MOST_AT_ONCE
+        first.more.extend(batch[begin + 1 : begin + MOST_AT_ONCE])
+    return firsts

@@ -37,7 +37,7 @@ class Session:
         self.player = player
         self.stream = secrets.token_hex(8)
         self._desk = desk
-        self._line = Line(desk.limits)
+        self._line = Line(desk.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants)
         self.close = self._line.close
         self._ladder = LadderStream(lobby, player)
         self._followed = Followed(desk, self._ladder, player, hello, self._line)

@@ -64,6 +64,8 @@ class PlayService:
         """The session that a Hello opens; raises the reason why it cannot."""
         if first.WhichOneof("body") != "hello":
             raise InvalidRequest("the first message has to be Hello")
+        if first.more:
+            raise InvalidRequest("Hello has to come alone", {"field": "more"})
         check_hello(first.hello)
         player = await self._desk.player(caller, first.hello.bot, first.hello.bot_version)
         return Session(self._desk, self._lobby, player, first.hello)

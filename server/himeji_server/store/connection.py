@@ -190,22 +190,22 @@ async def _reply(connection: AbstractConnection) -> Any:
         return error
 
 
-async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, str]]:
-    """What is published to a connection that subscribed; a silent one is asked whether it lives.
+async def _pushed(connection: AbstractConnection, own: str) -> AsyncIterator[tuple[str, str]]:
+    """What others publish to a connection that subscribed; a silent one is asked if it lives.
 
     redis-py's own reader costs as much for each message as the commit that it tells of.
     """
-    asked = False
+    asked, mine = False, own.encode() or None
     while True:
         answer = await connection.read_response(timeout=_SECONDS_OF_SILENCE)
-        _end_if_cancelled()
-        if answer is None and asked:
-            return
-        asked = answer is None
-        if asked:
+        if answer is None:
+            _end_if_cancelled()
+            if asked:
+                return
             await connection.send_command("PING")
-        elif answer[0] == b"message":
+        elif answer[0] == b"message" and not (mine and answer[2].endswith(mine)):
             yield answer[1].decode(), answer[2].decode()
+        asked = answer is None
 
 
 class Store:
@@ -326,8 +326,11 @@ class Store:
             self._complaints[error.sentence] = now + _SECONDS_BETWEEN_COMPLAINTS
             _log.error("store cannot do its work", why=error.sentence)
 
-    async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
-        """Channel and message of each bell as it rings; ends when the connection is lost."""
+    async def listen(self, *channels: str, own: str = "") -> AsyncIterator[tuple[str, str]]:
+        """Channel and message of each bell as it rings; ends when the connection is lost.
+
+        A message whose last word is `own` is not told: whoever listens has rung it.
+        """
         pool = self._batches.listening_pool()
         with contextlib.suppress(RedisError, OSError):
             connection = pool.make_connection()  # type: ignore[no-untyped-call]
@@ -335,8 +338,7 @@ class Store:
                 await connection.connect()
                 _end_if_cancelled()
                 await connection.send_command("SUBSCRIBE", *channels)
-                async for message in _pushed(connection):
-                    _end_if_cancelled()
+                async for message in _pushed(connection, own and f" {own}"):
                     yield message
                 _end_if_cancelled()
             finally:

@@ -65,7 +65,10 @@ class Presence:
         found = await self._store.call("SMEMBERS", keys.games_of(bot))
         return sorted(bytes(game_id).decode() for game_id in found)
 
-    async def bells(self) -> AsyncIterator[list[str]]:
-        """The words of each bell as it rings, the channel first; ends with the connection."""
-        async for channel, words in self._store.listen(keys.BELL, keys.BOTS_BELL):
+    async def bells(self, own: str) -> AsyncIterator[list[str]]:
+        """The words of each bell as others than `own` ring it, the channel first.
+
+        Ends with the connection.
+        """
+        async for channel, words in self._store.listen(keys.BELL, keys.BOTS_BELL, own=own):
             yield [channel, *words.split(" ")]
