@@ -11,31 +11,36 @@ from himeji.rules.ruleset import Ruleset
 
 
 class Packer:
-    """Appends whole numbers that are not negative."""
+    """Gathers whole numbers that are not negative."""
 
     def __init__(self) -> None:
-        self._bytes = bytearray()
+        self._numbers: list[int] = []
 
     def put(self, number: int) -> None:
         """Append one number."""
-        while number > 127:
-            self._bytes.append(number & 127 | 128)
-            number >>= 7
-        self._bytes.append(number)
+        self._numbers.append(number)
 
     def put_all(self, numbers: Sequence[int]) -> None:
         """Append a list with its length."""
-        self.put(len(numbers))
-        for number in numbers:
-            self.put(number)
+        self._numbers.append(len(numbers))
+        self._numbers.extend(numbers)
 
     def put_text(self, text: str) -> None:
         """Append a text."""
-        self.put_all(list(text.encode()))
+        self.put_all(text.encode())
 
     def bytes(self) -> bytes:
         """Everything so far."""
-        return bytes(self._bytes)
+        numbers, packed, start = self._numbers, bytearray(), 0
+        for place in [place for place, number in enumerate(numbers) if number > 127]:
+            packed += bytes(numbers[start:place])
+            rest = numbers[place]
+            while rest > 127:
+                packed.append(rest & 127 | 128)
+                rest >>= 7
+            packed.append(rest)
+            start = place + 1
+        return bytes(packed) + bytes(numbers[start:])
 
 
 class Unpacker:

@@ -147,39 +147,59 @@ class Batches:
     async def _send_all(self) -> None:
         try:
             while self._waiting:
-                await self._send_waiting()
+                await self._converse()
         finally:
             self._sender = None
 
-    async def _send_waiting(self) -> None:
-        batch, self._waiting = self._waiting, []
-        since, failed = time.perf_counter(), False
+    async def _converse(self) -> None:
+        """Send batch after batch over one connection, until nothing waits.
+
+        The answers to one are told while Redis works on the next.
+        """
+        sent: list[_Call] = []
+        told: list[tuple[Then, Any]] = []
+        since = time.perf_counter()
         try:
-            results = await self._exchange([command for command, _ in batch])
+            async with self._connected() as connection:
+                while self._waiting:
+                    sent, self._waiting = self._waiting, []
+                    since = time.perf_counter()
+                    packed = b"".join([_pack(command) for command, _ in sent])
+                    async with asyncio.timeout(_ANSWER_SECONDS):
+                        await connection.send_packed_command(packed, check_health=False)
+                        _tell(told)
+                        answers = [await _reply(connection) for _ in sent]
+                    metrics.store_answered(len(sent), since, failed=False)
+                    told = [(then, each) for (_, then), each in zip(sent, answers, strict=True)]
+                    sent = []
+                    if not self._waiting:
+                        _tell(told)
         except (RedisError, OSError) as error:
             # What waits behind a batch without an answer was never sent: it may try again.
-            batch, self._waiting = batch + self._waiting, []
-            results, failed = [error] * len(batch), True
-        metrics.store_answered(len(batch), since, failed=failed)
-        for (_, then), result in zip(batch, results, strict=True):
-            try:
-                then(_told(result))
-            except Exception:  # noqa: BLE001 - those behind it must hear their answers
-                _log.exception("fault in what follows an answer of the store")
+            lost, self._waiting = sent + self._waiting, []
+            metrics.store_answered(len(lost), since, failed=True)
+            _tell(told + [(then, error) for _, then in lost])
 
-    async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
-        """One round trip; raises RedisError or OSError if it does not come to its end."""
-        packed = b"".join(map(_pack, commands))
+    @contextlib.asynccontextmanager
+    async def _connected(self) -> AsyncIterator[AbstractConnection]:
         connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                await connection.send_packed_command(packed, check_health=False)
-                return [await _reply(connection) for _ in commands]
+            yield connection
         except BaseException:
             await connection.disconnect(nowait=True)  # answers to come would be taken for others
             raise
         finally:
             await self._pool.release(connection)
+
+
+def _tell(answers: list[tuple[Then, Any]]) -> None:
+    """Tell each its answer, once."""
+    while answers:
+        then, answer = answers.pop(0)
+        try:
+            then(_told(answer))
+        except Exception:  # noqa: BLE001 - those behind it must hear their answers
+            _log.exception("fault in what follows an answer of the store")
 
 
 async def _reply(connection: AbstractConnection) -> Any:
