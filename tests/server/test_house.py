@@ -16,22 +16,14 @@ from himeji_server.house import House
 from himeji_server.refusal import StartRefusedError
 from structlog.testing import capture_logs
 
-PATIENCE = 60.0
-HOUSE_BOT = b"himeji_sdk"
+from tests.server.kinship import children_of, words_of
+
+PATIENCE = 120.0
 
 
 def house_pids(arena):
     """The house bots of an arena: its children that run the SDK."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            command = (folder / "cmdline").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if parent == arena.process.pid and HOUSE_BOT in command:
-            found.append(int(folder.name))
-    return found
+    return [pid for pid in children_of(arena.process.pid) if "himeji_sdk" in words_of(pid)]
 
 
 @pytest.fixture
