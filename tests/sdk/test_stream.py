@@ -28,7 +28,7 @@ from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
 from himeji_sdk.connection import Backoff
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 SECRET = b"secret"
 COMMITMENT = commitment(SECRET)
 
@@ -388,7 +388,7 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
 
 
 def test_an_arena_that_never_says_welcome_is_left(perform, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 0.2)
+    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 1.5)
 
     def silent(arena, requests):  # noqa: ARG001 - it says nothing
         assert next(requests, None) is None
