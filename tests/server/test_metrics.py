@@ -21,7 +21,7 @@ GAMES = "/himeji.v1.GameService"
 
 def scraped(url):
     """All samples by name and labels."""
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=120) as answer:
         text = answer.read().decode()
     return {
         (sample.name, *sorted(sample.labels.values())): sample.value
@@ -43,7 +43,7 @@ class Local:
             self.call("JoinGame", games_pb2.JoinGameRequest(game_id=self.game_id, bot=bot))
 
     def call(self, method, request):
-        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=30)
+        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=120)
 
     def answer(self):
         asked = self.call("GetDecision", games_pb2.GetDecisionRequest(game_id=self.game_id))
@@ -108,7 +108,7 @@ def test_methods_that_do_not_exist_share_one_name(start_arena, tmp_path):
     with grpc.insecure_channel(arena.address) as channel:
         for number in range(3):
             with pytest.raises(grpc.RpcError):
-                channel.unary_unary(f"/made.Up/Method{number}")(b"", timeout=30)
+                channel.unary_unary(f"/made.Up/Method{number}")(b"", timeout=120)
     found = scraped(arena.facts["metrics"])
     assert found["himeji_calls_total", "UNIMPLEMENTED", "unknown"] == 3
     assert not [labels for labels in found if any("made.Up" in label for label in labels)]
@@ -122,7 +122,7 @@ def test_figures_are_served_on_this_machine_alone_and_only_if_wanted(start_arena
     ).opened()
     elsewhere = arena.facts["metrics"].replace("127.0.0.1", "127.0.0.2")
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(elsewhere, timeout=30)
+        urllib.request.urlopen(elsewhere, timeout=120)
 
 
 def test_a_port_in_use_is_refused_with_a_sentence(start_arena, tmp_path):

@@ -26,14 +26,14 @@ HIMEJI = str(Path(sys.executable).parent / "himeji")
 def health(address: str, service: str = "") -> int:
     with grpc.insecure_channel(address) as channel:
         request = health_pb2.HealthCheckRequest(service=service)
-        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=30).status
+        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=120).status
 
 
 def reflected_services(address: str) -> set[str]:
     with grpc.insecure_channel(address) as channel:
         stub = reflection_pb2_grpc.ServerReflectionStub(channel)
         question = reflection_pb2.ServerReflectionRequest(list_services="")
-        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=30)))
+        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=120)))
         return {each.name for each in answer.list_services_response.service}
 
 
@@ -303,4 +303,4 @@ def shown_ruleset(address: str, name: str) -> rules_service_pb2.Ruleset:
     with grpc.insecure_channel(address) as channel:
         stub = rules_service_pb2_grpc.RulesServiceStub(channel)
         request = rules_service_pb2.GetRulesetRequest(ruleset=name)
-        return stub.GetRuleset(request, timeout=30).ruleset
+        return stub.GetRuleset(request, timeout=120).ruleset

@@ -15,7 +15,7 @@ def wins_after(games: int) -> int:
         capture_output=True,
         text=True,
         check=True,
-        timeout=110,
+        timeout=240,
     )
     told = re.fullmatch(
         r"after (\d+) games it won (\d+) of 200 against the random bot\n", run.stdout
