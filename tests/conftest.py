@@ -99,6 +99,16 @@ def update_golden(request):
     return request.config.getoption("--update-golden")
 
 
+@pytest.fixture(scope="session")
+def shared_arena(tmp_path_factory):
+    """The arena of all tests that need one and leave it as it is."""
+    from tests.server.conftest import open_arena  # noqa: PLC0415 - tests of the rules need no server
+
+    options = ("--house", "random,greedy", "--bots-per-owner", "1000")
+    with open_arena(tmp_path_factory.mktemp("arena"), *options) as arena:
+        yield arena
+
+
 @pytest.fixture
 def build():
     """The compiled modules beside the sources, and those of them that are stale."""

@@ -159,6 +159,21 @@ def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
         arena.process.stderr.close()
 
 
+@contextlib.contextmanager
+def open_arena(folder: Path, *options: str) -> Iterator[Arena]:
+    """An arena for tests that share it: without house bots, unless asked, and without a page."""
+    alone = ("--port", "0", "--house", "none", "--http-port", "none", "--data", str(folder))
+    arena = Arena(*alone, *options)
+    try:
+        yield arena.opened()
+    finally:
+        if arena.process.poll() is None:
+            arena.stop()
+        arena.ended()
+        arena.process.stdout.close()
+        arena.process.stderr.close()
+
+
 def _binaries() -> list[Path]:
     """Every Redis server there is: the embedded one always, one on the path where it exists."""
     others = [shutil.which("redis-server"), shutil.which("valkey-server")]

@@ -56,15 +56,15 @@ def play_to_the_end(mine):
     return mine.end
 
 
-@pytest.mark.parametrize("bot", house.STANDARD)
-def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house, bot):
+def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
     assert arena.facts["house"] == "house/random, house/greedy, house/planner"
     with client_of(arena) as client:
-        game = client.create_game("duel", seats=["local/me", f"house/{bot}"])
-        assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
-        seats = client.replay(game.game_id).message.game.seats
-    assert [seat.house for seat in seats] == [False, True]
+        for bot in house.STANDARD:
+            game = client.create_game("duel", seats=["local/me", f"house/{bot}"])
+            assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
+            seats = client.replay(game.game_id).message.game.seats
+            assert [seat.house for seat in seats] == [False, True]
 
 
 def test_a_house_bot_takes_every_seat_that_is_meant_for_it(open_house):

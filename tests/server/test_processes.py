@@ -24,10 +24,18 @@ from himeji_server import family
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
+from tests.server.conftest import open_arena
 from tests.server.kinship import children_of, workers_of
 
 OWN_CONNECTION = [("grpc.use_local_subchannel_pool", 1)]
-TWO = ("--port", "0", "--house", "none", "--processes", "2", "--metrics-port", "0")
+TWO = ("--port", "0", "--processes", "2", "--metrics-port", "0")
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """An arena of two processes that are there whenever a test begins."""
+    with open_arena(tmp_path_factory.mktemp("two"), *TWO) as arena:
+        yield arena
 
 
 def streams_by_process(arena):
@@ -131,18 +139,16 @@ def test_one_process_has_no_children_but_redis(start_arena, tmp_path):
     assert children_of(arena.process.pid) == [arena.redis_pid()]
 
 
-def test_a_process_that_dies_is_replaced(start_arena, tmp_path, wait_until, is_alive):
-    arena = start_arena("--data", str(tmp_path), *TWO).opened()
-    before = workers_of(arena.process.pid)
+def test_a_process_that_dies_is_replaced(two, wait_until, is_alive):
+    before = workers_of(two.process.pid)
     os.kill(before[0], signal.SIGKILL)
     wait_until(lambda: not is_alive(before[0]), "the child is gone")
     wait_until(
-        lambda: len(set(workers_of(arena.process.pid)) - {before[0]}) == 2, "there are two again"
+        lambda: len(set(workers_of(two.process.pid)) - {before[0]}) == 2, "there are two again"
     )
-    wait_until(lambda: "server process runs again" in arena.errors, "the new one answers")
-    assert before[1] in workers_of(arena.process.pid)
-    assert sum(streams_by_process(arena)) == 0  # both serve their figures
-    assert arena.stop() == 0
+    wait_until(lambda: "server process runs again" in two.errors, "the new one answers")
+    assert before[1] in workers_of(two.process.pid)
+    assert sum(streams_by_process(two)) == 0  # both serve their figures
 
 
 def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait_until, is_alive):
@@ -207,12 +213,13 @@ def test_a_port_of_a_stranger_is_refused_even_one_that_could_be_shared(
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_the_port_of_several_processes_is_shared_with_nobody_else(start_arena, tmp_path, processes):
-    first = start_arena("--data", str(tmp_path / "a"), *TWO).opened()
-    port = first.address.rpartition(":")[2]
-    options = ("--data", str(tmp_path / "b"), "--port", port, "--processes", processes)
+def test_the_port_of_several_processes_is_shared_with_nobody_else(
+    two, start_arena, tmp_path, processes
+):
+    port = two.address.rpartition(":")[2]
+    options = ("--data", str(tmp_path), "--port", port, "--processes", processes)
     assert start_arena(*options).ended() == 3
-    with grpc.insecure_channel(first.address) as channel:
+    with grpc.insecure_channel(two.address) as channel:
         answer = health_pb2_grpc.HealthStub(channel).Check(
             health_pb2.HealthCheckRequest(), timeout=120
         )
