@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ENGINE = Path(__file__).parents[1] / "engine"
-GAMES = 30 if himeji.ENGINE_FORM == "compiled" else 10
+GAMES = 20 if himeji.ENGINE_FORM == "compiled" else 6
 """Examples of each law in an ordinary run, fewer where each takes longer (see `--games`)."""
 MEMORY = Path("/dev/shm")
 LEAST_MEMORY = 4 << 30
