@@ -10,6 +10,8 @@ JAVASCRIPT := $(VENV)/javascript
 MODULES := $(JAVASCRIPT)/node_modules/.ready
 RULES := $(shell find engine/himeji/rules -name '*.py' 2>/dev/null)
 CONTRACT := $(wildcard proto/released.binpb)
+# Tests of the rules that do the same whichever form of the rules they find.
+SAME_IN_BOTH := --ignore tests/rules/test_forms.py --ignore tests/rules/test_rule_coverage.py
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -53,8 +55,8 @@ run: $(BUILT) ## start the arena on this machine (ARGS="--port 50052" passes opt
 	@exec $(BIN)/himeji serve $(ARGS)
 
 test: check $(BUILT) $(MODULES) ## run everything: the checks, and the whole suite against real parts
-	$(BIN)/pytest --numprocesses auto $(ARGS)
-	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto tests/rules
+	$(BIN)/pytest --numprocesses auto --dist worksteal $(ARGS)
+	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
 
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
 	$(BIN)/python tests/languages/tools.py

@@ -27,7 +27,7 @@ LOCUSTFILE: Final = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS: Final = 15
 """How long users may take to finish what they are at when the time is over."""
 
-START_SECONDS: Final = 60
+START_SECONDS: Final = 180
 """How long Locust's processes may take to start and to end, beside the load."""
 
 HOST: Final = "127.0.0.1"

@@ -63,7 +63,7 @@ class Arena:
 def own_arena(log: Path, *options: str) -> Iterator[Arena]:
     """Hold an open arena without house bots, with plenty of everything for one owner."""
     command = [sys.executable, "-m", "himeji_sdk", "serve", "--port", "0", "--house", "none"]
-    command += ["--registration", "open", "--log-format", "json"]
+    command += ["--http-port", "none", "--registration", "open", "--log-format", "json"]
     for what in ("bots", "games", "streams", "tokens"):
         command.append(f"--{what}-per-owner={_PLENTY}")
     command.append(f"--calls-per-second={_PLENTY}")

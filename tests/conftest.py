@@ -1,6 +1,7 @@
 """What every test shares: the options of this suite, and a guard against a stale build."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import himeji
@@ -8,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ENGINE = Path(__file__).parents[1] / "engine"
-GAMES = 30 if himeji.ENGINE_FORM == "compiled" else 10
+GAMES = 20 if himeji.ENGINE_FORM == "compiled" else 6
 """Examples of each law in an ordinary run, fewer where each takes longer (see `--games`)."""
+MEMORY = Path("/dev/shm")
+LEAST_MEMORY = 4 << 30
 NOTE = "note"  # a test's remark for the summary: record_property(NOTE, "...")
 
 
@@ -24,6 +27,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    keep_files_in_memory()
     games = config.getoption("--games")
     # An ordinary run plays the same games everywhere; a long one is there to find new ones.
     settings.register_profile(
@@ -36,6 +40,20 @@ def pytest_configure(config):
         suppress_health_check=list(HealthCheck),
     )
     settings.load_profile("himeji")
+
+
+def keep_files_in_memory():
+    """Have temporary files where no disk is waited for, if there is room, unless TMPDIR is set.
+
+    A Redis that loses nothing writes through to its disk at every answer. What is killed in these
+    tests are processes, never the machine, so memory shows the same; and it is never busy.
+    """
+    if "TMPDIR" in os.environ or not MEMORY.is_dir():
+        return
+    facts = os.statvfs(MEMORY)
+    if facts.f_bavail * facts.f_frsize > LEAST_MEMORY and not facts.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # what was found before
 
 
 def pytest_report_header():
@@ -79,6 +97,16 @@ def _is_stale(module):
 def update_golden(request):
     """Whether golden files are to be written anew."""
     return request.config.getoption("--update-golden")
+
+
+@pytest.fixture(scope="session")
+def shared_arena(tmp_path_factory):
+    """The arena of all tests that need one and leave it as it is."""
+    from tests.server.conftest import open_arena  # noqa: PLC0415 - tests of the rules need no server
+
+    options = ("--house", "random,greedy", "--bots-per-owner", "1000")
+    with open_arena(tmp_path_factory.mktemp("arena"), *options) as arena:
+        yield arena
 
 
 @pytest.fixture

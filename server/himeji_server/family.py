@@ -23,7 +23,6 @@ from himeji_server.limits import AccountLimits, Limits
 from himeji_server.refusal import StartRefusedError
 from himeji_server.running import background
 from himeji_server.settings import DRAIN_SECONDS, HOST, Settings
-from himeji_server.web.server import listening
 
 READY: Final = "ready"
 """What a child writes on its standard output once it answers calls."""
@@ -194,5 +193,8 @@ def _reserved_page(port: int | None) -> Iterator[int | None]:
     if port is None:
         yield None
         return
+    # As in process.py: it takes a while to import, and not every arena has a page.
+    from himeji_server.web.server import listening  # noqa: PLC0415
+
     with listening(port, shared=True) as held:
         yield held.getsockname()[1]

@@ -38,6 +38,9 @@ else:
     _Interceptor = grpc.aio.ServerInterceptor
 
 _log = structlog.get_logger(__name__)
+SECONDS_FOR_A_WORD: Final = 5.0
+"""How long the first message of a stream that is refused may be on its way."""
+
 _SECONDS_FOR_A_STATUS: Final = 0.5
 _NOT_IN_A_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 
@@ -86,13 +89,46 @@ def _guard(handler: Handler, path: str, authorise: Authorise, calls: metrics.Cal
         return serialise(await outcome)
 
     async def guarded(request: Any, context: Context) -> bytes | None:
-        return await _answered(path, context, respond(request, context), calls)
+        if not handler.request_streaming:
+            return await _answered(path, context, respond(request, context), calls)
+        requests = _Requests(request)
+        return await _answered(path, context, _heard(requests, respond(requests, context)), calls)
 
     return HANDLER_OF_SHAPE[handler.request_streaming, handler.response_streaming](
         guarded,
         request_deserializer=parse if handler.request_streaming else None,
         response_serializer=serialise if handler.response_streaming else None,
     )
+
+
+class _Requests:
+    """The requests of a stream; it knows whether anybody wanted to hear one."""
+
+    def __init__(self, requests: AsyncIterator[Any]) -> None:
+        self._requests = requests
+        self.heard = False
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        self.heard = True
+        return await anext(self._requests)
+
+
+async def _heard(requests: _Requests, response: Awaitable[bytes | None]) -> bytes | None:
+    """Await the response; a stream that is refused is let say its first word before.
+
+    A client that is refused while it writes is told of a broken call by its own library.
+    """
+    try:
+        return await response
+    except Exception:
+        if not requests.heard:
+            with contextlib.suppress(StopAsyncIteration, TimeoutError, HimejiError):
+                async with asyncio.timeout(SECONDS_FOR_A_WORD):
+                    await anext(requests)
+        raise
 
 
 async def _answered(

@@ -20,7 +20,6 @@ from himeji_server.services import account, game, ladder as ladder_service, play
 from himeji_server.services.play import PlayService
 from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
 from himeji_server.store import Store
-from himeji_server.web import server as web, site
 
 
 class Ports(NamedTuple):
@@ -63,6 +62,9 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         await stack.enter_async_context(background(*chores, *hall.chores, ladder.steward.run))
         http_port = None
         if settings.http_port is not None:
+            # It takes a while to import, and not every arena has a page.
+            from himeji_server.web import server as web, site  # noqa: PLC0415
+
             door = web.listening(settings.http_port, shared=settings.processes > 1)
             http_port = door.getsockname()[1]
             parts = site.Parts(settings, port, hall.desk, ladder, accounts)

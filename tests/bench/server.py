@@ -78,7 +78,7 @@ class Arena:
 
     def stop(self):
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=120)
         self._log.close()
 
 

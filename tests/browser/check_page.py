@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.browser import browser
 from tests.server.page_client import opened_place
 
-PATIENCE = 60_000.0  # milliseconds
+PATIENCE = 120_000.0  # milliseconds
 MOST_CLICKS = 1_500
 pytestmark = pytest.mark.timeout(900)  # a whole game, on machines that have other things to do
 expect.set_options(timeout=PATIENCE)

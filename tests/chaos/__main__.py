@@ -49,7 +49,8 @@ async def run(each, patience):
     async with Field(
         arenas=each.arenas, redis_settings=each.redis_settings, program=each.program
     ) as field:
-        return await asyncio.wait_for(fight(field, each.plan), patience)
+        async with asyncio.timeout(patience):
+            return await fight(field, each.plan)
 
 
 def main():

@@ -22,6 +22,9 @@ DURABLE = ("--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy
 FORGETFUL = ("--appendonly", "no")
 """A planted fault: what was acknowledged is nowhere but in memory."""
 
+NOTHING_BESIDE = {"HIMEJI_HOUSE": "none", "HIMEJI_HTTP_PORT": "none"}
+"""An arena without house bots and without a page, which take a while to start."""
+
 SOUND = ("-c", "from himeji_sdk.cli import main; main()")
 UNCHECKED = (str(Path(__file__).with_name("unchecked.py")),)
 """A planted fault: an arena whose commits do not look at the version."""
@@ -43,7 +46,7 @@ class Arena:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *command, stdout=subprocess.PIPE, stderr=log, env=clean | {"HIMEJI_HOUSE": "none"}
+                *command, stdout=subprocess.PIPE, stderr=log, env=clean | NOTHING_BESIDE
             )
         async with asyncio.timeout(PATIENCE):
             address = ""

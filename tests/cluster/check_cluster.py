@@ -10,7 +10,7 @@ from himeji_server.store import keys
 from himeji_server.store.cluster import slot_of
 
 TABLES = 6
-PATIENCE = 60.0
+PATIENCE = 120.0
 MOST_SECONDS = 240.0
 
 

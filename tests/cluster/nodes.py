@@ -44,13 +44,16 @@ class Node:
     """A server of the cluster."""
 
     def __init__(self, folder, settings=()):
-        self.port = free_port()
-        self._folder = folder / str(self.port)
-        self._folder.mkdir()
+        self._folder = Path(tempfile.mkdtemp(dir=folder))
         self._settings = settings
         self._process = None
-        self.client = redis.Redis(port=self.port, decode_responses=True, socket_timeout=10)
-        self.start()
+        for _ in range(20):
+            self.port = free_port()
+            self.client = redis.Redis(port=self.port, decode_responses=True, socket_timeout=60)
+            self.start()
+            if not self.killed:
+                break
+            self.client.close()  # somebody else took the port, or the one of its bus, meanwhile
         self.id = self.client.execute_command("CLUSTER", "MYID")
 
     @property
@@ -65,7 +68,7 @@ class Node:
         self._process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"LC_ALL": "C"}
         )
-        wait_until(self.answers, f"the node on {self.port} answers")
+        wait_until(lambda: self.killed or self.answers(), f"the node on {self.port} answers")
 
     def answers(self):
         with contextlib.suppress(RedisError):
@@ -80,7 +83,7 @@ class Node:
 
     def raw(self, *command):
         """The text that it answers with, as it is."""
-        with redis.Redis(port=self.port, socket_timeout=10) as client:
+        with redis.Redis(port=self.port, socket_timeout=60) as client:
             client.set_response_callback(" ".join(command), lambda answer, **_: answer)
             return client.execute_command(*command).decode()
 

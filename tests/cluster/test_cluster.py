@@ -90,7 +90,7 @@ def test_a_game_is_played_on_a_cluster_by_bots_of_two_arenas(cluster, start_aren
 def test_a_client_with_two_addresses_goes_on_when_one_arena_stops(cluster, start_arena):
     first, second = (start_arena(cluster.url) for _ in range(2))
     addresses = f"ipv4:{first.target},{second.target}"
-    with Client(addresses, first.token_file.read_text().strip(), patience=60) as client:
+    with Client(addresses, first.token_file.read_text().strip(), patience=120) as client:
         game = client.create_game("duel", seats=2)
         for seat in range(2):
             hand = client.join(game, seat=seat, bot="local/both")

@@ -22,7 +22,7 @@ def read(page: str) -> str:
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: str) -> None:
     code = "\n".join(BLOCK.findall(read(page)))
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True)
 
 
 def test_pages_with_code_are_found() -> None:

@@ -55,7 +55,7 @@ class OpenArena:
 
     def __exit__(self, *_error):
         self._process.terminate()
-        self._process.communicate(timeout=60)
+        self._process.communicate(timeout=120)
 
 
 @pytest.mark.timeout(900)

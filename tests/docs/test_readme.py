@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 def make_targets() -> set[str]:
     run = subprocess.run(
-        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
     )
     return set(re.findall(r"make (\S+)", run.stdout))
 
@@ -66,6 +66,6 @@ def test_every_link_of_the_pages_leads_somewhere() -> None:
 def test_the_code_of_the_readme_runs() -> None:
     code = next(text for language, text in BLOCKS if language == "python")
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
     )
     assert re.match(r"\[\d+, \d+, \d+\] \[[123], [123], [123]\]", run.stdout)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])]
+SHORTER = {" mcts ": " mcts:seconds=0.05 ", " doctor mybot": " doctor mybot --games 2"}
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"`(himeji [^`]+)`")
 
@@ -43,9 +44,11 @@ class Typist:
     def type(self, language, text):
         """Run a block; what it said. A block that fails fails the test.
 
-        A bot that thinks for a second about every decision is typed with less patience.
+        What takes long is typed with less patience: a second of thought about every decision, and
+        an examination of many games.
         """
-        text = text.replace(" mcts ", " mcts:seconds=0.05 ")
+        for word, shorter in SHORTER.items():
+            text = text.replace(word, shorter)
         command = {"sh": ["sh", "-ec", text], "py": [sys.executable, "-c", text]}[language]
         done = subprocess.run(
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False

@@ -22,6 +22,8 @@ from himeji_sdk.ladders import LadderClient
 from himeji_server.ladder.steward import LEASE
 from himeji_server.store import keys
 
+from tests.server.kinship import workers_of
+
 ROOT = Path(__file__).parents[2]
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 LADDER = "base-2p"
@@ -64,9 +66,9 @@ class Battle:
         stub = AccountServiceStub(channel)
         for bot, level in self.bots.items():
             owner = bot.partition("/")[0]
-            made = stub.CreateOwner(accounts.CreateOwnerRequest(owner=owner), timeout=30)
+            made = stub.CreateOwner(accounts.CreateOwnerRequest(owner=owner), timeout=120)
             metadata = connection.credentials(made.secret)
-            stub.CreateBot(accounts.CreateBotRequest(bot=bot), metadata=metadata, timeout=30)
+            stub.CreateBot(accounts.CreateBotRequest(bot=bot), metadata=metadata, timeout=120)
             self.tokens[bot] = made.secret
             self.processes[bot] = await self._start(bot, level)
         channel.close()
@@ -115,27 +117,26 @@ class Battle:
     # --- blows ----------------------------------------------------------------------------------
 
     def workers(self):
-        children = Path(f"/proc/{self.arena.pid}/task/{self.arena.pid}/children").read_text()
-        return [
-            int(pid)
-            for pid in children.split()
-            if b"himeji_server.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-        ]
+        return workers_of(self.arena.pid)
 
     async def kill_the_rater(self):
-        """Kill the process that pairs and rates at this moment."""
+        """Kill the process that pairs and rates at this moment; whether there was one."""
         holder = await self.redis.get(keys.lease(LEASE))
-        if holder and int(holder.split()[0]) in self.workers():
-            os.kill(int(holder.split()[0]), signal.SIGKILL)
-            self.report.counts["raters killed"] += 1
+        if not holder or int(holder.split()[0]) not in self.workers():
+            return False
+        os.kill(int(holder.split()[0]), signal.SIGKILL)
+        self.report.counts["raters killed"] += 1
+        return True
 
     async def kill_another(self):
-        """Kill a process that does not."""
+        """Kill a process that does not; whether there was one."""
         holder = await self.redis.get(keys.lease(LEASE)) or "0"
         others = [pid for pid in self.workers() if pid != int(holder.split()[0])]
-        if others:
-            os.kill(others[0], signal.SIGKILL)
-            self.report.counts["others killed"] += 1
+        if not others:
+            return False
+        os.kill(others[0], signal.SIGKILL)
+        self.report.counts["others killed"] += 1
+        return True
 
     # --- the whole ------------------------------------------------------------------------------
 
@@ -145,10 +146,10 @@ class Battle:
         marks = [games * (number + 1) // (kills + 1) for number in range(kills)]
         blows = [self.kill_the_rater, self.kill_another]
         until = time.monotonic() + PATIENCE + games * 3
-        while (rated := await self._rated()) < games:
-            if marks and rated >= marks[0]:
+        while (rated := await self._rated()) < games or marks:
+            # A blow that finds nobody, because who died before is not back, falls later.
+            if marks and rated >= marks[0] and await blows[len(marks) % 2]():
                 marks.pop(0)
-                await blows[len(marks) % 2]()
             if time.monotonic() > until:
                 self.report.faults.append(f"only {rated} games were rated in time")
                 break
@@ -217,7 +218,7 @@ class Battle:
                     page_size=500,
                     page_token=place,
                 )
-                page = stub.ListGames(request, metadata=metadata, timeout=60)
+                page = stub.ListGames(request, metadata=metadata, timeout=120)
                 found += [game.game_id for game in page.games if game.result.seats]
                 place = page.next_page_token
                 if not place:

@@ -9,11 +9,10 @@ from tests.sdk.conftest import (
     Place,
     _temporary_files_go_with_the_test,
     place,
-    shared_arena,
     short_folder,
 )
 
-__all__ = ["_temporary_files_go_with_the_test", "place", "shared_arena", "short_folder"]
+__all__ = ["_temporary_files_go_with_the_test", "place", "short_folder"]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.sdk.conftest import Place
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "other-languages.md").read_text(encoding="utf-8")
-PATIENCE = 100
+PATIENCE = 240
 OVER = re.compile(r"game (\w+) is over \((?:END_REASON_)?(\w+)\): (\d+) points, rank ([12])\n")
 
 

@@ -20,6 +20,7 @@ from loadtest import measuring, weights
 from loadtest.__main__ import main
 from loadtest.arena import ArenaFailedError, own_arena
 from loadtest.measuring import Measure, reason_of, without_prefix
+from tests.server.kinship import children_of, words_of
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 280.0
@@ -50,12 +51,11 @@ def start(tmp_path):
         yield started
 
 
-def children_of(pid, name):
+def below(pid, name):
     """Processes below a process whose command line has a word."""
     found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        words = Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\0")
-        found += [int(child)] if name in words else children_of(child, name)
+    for child in children_of(pid):
+        found += [child] if name in words_of(child) else below(child, name)
     return found
 
 
@@ -83,10 +83,10 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
 def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
     load = start("--users", "2", "--seconds", "60", "--weights", "stream=1")
     deadline = time.monotonic() + PATIENCE
-    while not children_of(load.pid, "locust"):  # then the arena is open
+    while not below(load.pid, "locust"):  # then the arena is open
         assert time.monotonic() < deadline, "Locust was not started"
         time.sleep(0.05)
-    arena, *_ = children_of(load.pid, "serve")
+    arena, *_ = below(load.pid, "serve")
     os.kill(arena, signal.SIGKILL)
     told, _ = load.communicate(timeout=PATIENCE)
     assert load.returncode == 1

@@ -40,7 +40,7 @@ def test_colour_adds_codes_and_changes_no_character(table):
 
 @every_table
 def test_the_question_its_answers_and_the_result_are_written(table):
-    for game in shown(table):
+    for game in shown(table, every=20):
         drawn = render.text(game)
         if game.over:
             best = game.ranking().index(1)

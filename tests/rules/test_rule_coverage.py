@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.rules.rulebook import PAGES, all_rules, rules_of
 TESTS = Path(__file__).parents[1]
 
 
+@cache
 def cited():
     """Rule ids by the test files that cite them with `@pytest.mark.rule`."""
     places = defaultdict(set)

@@ -1,7 +1,7 @@
-"""Real arenas for the SDK's tests: one that many tests share, and fresh ones to be killed."""
+"""Real arenas for the SDK's tests: the one that many tests share, and fresh ones to be killed."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,19 +40,6 @@ class Place(NamedTuple):
 def place_of(arena: Arena) -> Place:
     file = Path(arena.facts["token"])
     return Place(arena.address, file.read_text().strip(), file)
-
-
-@pytest.fixture(scope="session")
-def shared_arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    folder = tmp_path_factory.mktemp("arena")
-    options = ("--house", "random,greedy", "--bots-per-owner", "1000")
-    arena = Arena("--port", "0", "--data", str(folder / "data"), *options)
-    try:
-        yield arena.opened()
-    finally:
-        arena.stop()
-        arena.process.stdout.close()
-        arena.process.stderr.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import subprocess
 import termios
 import time
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 CLEARED = "\x1b[2J\x1b[1;1H"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

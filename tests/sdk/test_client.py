@@ -173,7 +173,7 @@ def test_a_call_survives_an_arena_that_is_away_for_a_while(start_arena, tmp_path
     data = str(tmp_path / "data")
     arena = start_arena("--port", "0", "--data", data).opened()
     token = (tmp_path / "data" / "token").read_text().strip()
-    with Client(arena.address, token, patience=60) as client:
+    with Client(arena.address, token, patience=120) as client:
         game = client.create_game()
         one, two = (client.join(game, bot=new_name()) for _ in range(2))
         port = arena.address.rpartition(":")[2]

@@ -1,6 +1,7 @@
 """The doctor names each fault of a bot, says what to do about it, and leaves good bots alone."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -146,7 +147,12 @@ def test_our_own_bots_are_fit(bot):
         (IS_KILLED, {}, "crashes", "SIGSEGV"),
         (HANGS, {"limit": 0.5}, "hangs", "has not answered for"),
         (SLOW, {"clock": (0.5, 0.01)}, "time", "it lost on time after"),
-        (NEVER_HURRIES, {}, "time", "with 1 s left on its clock it thought for 1.1 s, 5 times"),
+        (
+            NEVER_HURRIES,
+            {},
+            "time",
+            r"with 1 s left on its clock it thought for \d+\.\d s, 5 times",
+        ),
         (RANDOM, {"deterministic": True}, "determinism", "it answered"),
         (SETS, {"deterministic": True}, "determinism", "it answered"),
         (HOARDS, {}, "memory", "kB more after every game, most of it from patient.py, line 11"),
@@ -158,7 +164,7 @@ def test_our_own_bots_are_fit(bot):
 def test_each_fault_is_named_and_nothing_else(tmp_path, body, wishes, check, words):
     findings = examined(tmp_path, body, **wishes)
     assert faults(findings) == [check]
-    assert words in findings[check].sentence
+    assert re.search(words, findings[check].sentence)
     assert findings[check].advice
 
 
@@ -199,8 +205,8 @@ def test_chance_is_no_fault_unless_determinism_is_asked_for(tmp_path):
 
 
 def test_a_bot_that_hangs_where_no_choice_is_asked_is_found_by_its_silence(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 9.0)
-    findings = examined(tmp_path, HANGS_BEFORE_THE_GAME, limit=1.0)
+    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 1.0)
+    findings = examined(tmp_path, HANGS_BEFORE_THE_GAME, limit=2.0)
     assert faults(findings) == ["hangs"]
     assert "fell silent while playing game 1" in findings["hangs"].sentence
 
@@ -225,11 +231,13 @@ def test_a_file_that_is_no_bot_is_a_fault_of_loading(tmp_path, text, words):
 def test_a_bot_is_told_its_clock_and_can_keep_to_it(tmp_path):
     body = """
     def choose(self, game, legal):
-        if self.time_left is not None:
-            time.sleep(max(0.0, min(0.05, self.time_left / 20)))
+        if self.time_left is not None and self.time_left > 4:
+            time.sleep(0.1)
         return max(legal)
 """
-    assert faults(examined(tmp_path, body, games=1, clock=(0.5, 0.01))) == []
+    # Who always takes so long needs twice as much for a game; and who hurries has time to spare,
+    # on a machine that is busy too.
+    assert faults(examined(tmp_path, body, games=1, clock=(5.0, 0.0))) == []
 
 
 def test_the_command_tells_faults_and_advice_and_fails(tmp_path):

@@ -41,7 +41,7 @@ def test_greenlets_play_games_side_by_side(place):
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=240,
     )
     assert told.returncode == 0, told.stderr
     *reasons, most = told.stdout.split()

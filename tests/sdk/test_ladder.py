@@ -19,7 +19,7 @@ from himeji_sdk.queueing import Queueing
 from tests.sdk.conftest import place_of
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
-PATIENCE = 90.0
+PATIENCE = 120.0
 BOT = """
 from himeji_sdk import Bot
 

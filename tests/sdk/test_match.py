@@ -286,7 +286,7 @@ def test_ctrl_c_tells_what_is_known_and_loses_no_group(tmp_path, wait_until):
     )
     wait_until(lambda: state.exists() and state.read_text().count("\n") > 1, "a group is over")
     process.send_signal(signal.SIGINT)
-    told, errors = process.communicate(timeout=60)
+    told, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "the same command goes on with" in errors
     assert "Traceback" not in errors

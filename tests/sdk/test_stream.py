@@ -29,7 +29,7 @@ from himeji_sdk import Bot, run
 from himeji_sdk.connection import Backoff
 from himeji_sdk.stream import Stream
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 SECRET = b"secret"
 COMMITMENT = commitment(SECRET)
 
@@ -416,7 +416,7 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
 
 
 def test_an_arena_that_never_says_welcome_is_left(perform, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 0.2)
+    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 1.5)
 
     def silent(arena, requests):  # noqa: ARG001 - it says nothing
         assert next(requests, None) is None

@@ -10,7 +10,7 @@ from himeji_sdk.fault import BotFault
 from himeji_sdk.inbox import Inbox
 from himeji_sdk.thinking import Thinking
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class FakeSeat:
@@ -113,7 +113,7 @@ def test_a_bot_that_is_being_stopped_is_not_asked_any_more(desk):
 
 
 def test_a_choice_beyond_the_limit_is_a_fault_and_its_late_answer_is_dropped():
-    desk = Desk(shared=False, limit=0.1)
+    desk = Desk(shared=False, limit=1.0)
     stuck = desk.ask(FakeSeat("a"))
     desk.until("faulty", "a", "hung")
     assert not desk.thinking.busy

@@ -13,7 +13,7 @@ from himeji_sdk import Client, run
 from tests.sdk.conftest import place_of
 from tests.sdk.terminal import Terminal, plain
 from tests.sdk.test_client import begin, play_on
-from tests.sdk.test_run import HOUSE, Gate, Running
+from tests.sdk.test_run import HOUSE, PATIENCE, Gate, Running
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
@@ -69,8 +69,8 @@ def test_watching_goes_on_after_the_arena_was_away(start_arena, tmp_path, name):
     arena = start_arena("--port", "0", "--data", data, "--house", "random").opened()
     place, bot = place_of(arena), Gate()
     running = Running(bot, place.target, place.token, name=name, against=HOUSE)
-    assert bot.reached.wait(60)
-    with Client(place.target, place.token, patience=60) as client:
+    assert bot.reached.wait(PATIENCE)
+    with Client(place.target, place.token, patience=PATIENCE) as client:
         (game,) = client.games(bot=name)
         sights = game.watch()
         assert next(sights).game is not None

@@ -29,8 +29,26 @@ from himeji_server import serve
 from himeji_server.settings import Settings
 from himeji_server.store import presence
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
+
+
+async def soon(awaitable):
+    """What is awaited, unless it takes too long; `wait_for` may swallow a cancellation (3.11)."""
+    async with asyncio.timeout(PATIENCE):
+        return await awaitable
+
+
+async def one_message(method, raw, metadata=()):
+    """Call a bare method whose requests stream with one message; the call, which goes on.
+
+    The end of what is sent may cross a refusal, and whoever hears of that has the refusal to read.
+    """
+    call = method(metadata=metadata, timeout=PATIENCE)
+    await call.write(raw)
+    with suppress(grpc.RpcError, grpc.aio.InternalError, asyncio.InvalidStateError):
+        await call.done_writing()
+    return call
 
 
 def reason(name):
@@ -185,8 +203,7 @@ class Stream:
         return self._aside.pop(0) if self._aside else await self._newest()
 
     async def _newest(self):
-        async with asyncio.timeout(PATIENCE):  # wait_for may swallow a cancellation (Python 3.11)
-            message = await self._arrived.get()
+        message = await soon(self._arrived.get())
         if message is None:
             self._arrived.put_nowait(None)
         else:

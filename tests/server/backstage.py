@@ -13,12 +13,14 @@ from himeji_server.games.hall import Hall
 from himeji_server.games.host import NewGame
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.ladder.parts import LadderParts
-from himeji_server.store import Store
+from himeji_server.store import Store, keys
 from himeji_server.store.games import Sitter
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
-READY_MS = 400
+READY_MS = 3_600_000
+"""So long that no machine is too slow to answer; tests of what comes after it let time pass."""
+
 LADDERS = Ladders(
     {
         "base-2p": Ladder("base-2p", "base", 2, ready=READY_MS),
@@ -29,6 +31,12 @@ LADDERS = Ladders(
     }
 )
 ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
+
+
+async def let_time_pass(store, game_id, milliseconds):
+    """Have a seating been made so much earlier, and have it looked at."""
+    await store.call("HINCRBY", keys.game(game_id), "created", -milliseconds)
+    await store.call("ZADD", keys.seatings(LADDER), 1, game_id)
 
 
 class Backstage:

@@ -17,15 +17,16 @@ import pytest
 import redis
 from himeji_server.embedded import find_binary
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
 
 
 def _wait_until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline, pause = time.monotonic() + PATIENCE, 0.005
     while not condition():
         assert time.monotonic() < deadline, f"in vain: waited until {what}"
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)  # some things take no time, and some looks cost some
 
 
 def _is_alive(pid: int) -> bool:
@@ -153,6 +154,21 @@ def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
     for arena in started:
         if arena.process.poll() is None:
             arena.process.kill()
+        arena.ended()
+        arena.process.stdout.close()
+        arena.process.stderr.close()
+
+
+@contextlib.contextmanager
+def open_arena(folder: Path, *options: str) -> Iterator[Arena]:
+    """An arena for tests that share it: without house bots, unless asked, and without a page."""
+    alone = ("--port", "0", "--house", "none", "--http-port", "none", "--data", str(folder))
+    arena = Arena(*alone, *options)
+    try:
+        yield arena.opened()
+    finally:
+        if arena.process.poll() is None:
+            arena.stop()
         arena.ended()
         arena.process.stdout.close()
         arena.process.stderr.close()

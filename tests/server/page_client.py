@@ -17,7 +17,7 @@ from himeji.v1.game_pb2 import SeatPlan
 
 from tests.server.conftest import Arena
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 HOSTILE = '<script>alert("1")</script><img src=x onerror=alert(2)>"\'&{{ 7*7 }}'
 
 
@@ -119,7 +119,7 @@ class Place:
         return Visitor(self.port)
 
     def call(self, stub, method, request):
-        return getattr(stub, method)(request, metadata=self.metadata, timeout=60)
+        return getattr(stub, method)(request, metadata=self.metadata, timeout=120)
 
     def new_game(self, *bots, ruleset="base"):
         """A game of the local owner's bots, which has begun."""

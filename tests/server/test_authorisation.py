@@ -25,6 +25,8 @@ from himeji_server.services import account
 from himeji_server.store import Store
 from himeji_server.tokens import ALL_SCOPES, Wish
 
+from tests.server.arena_client import PATIENCE, one_message
+
 METHODS = dict(contract.methods())
 SHAPES = {(False, False): "unary_unary", (False, True): "unary_stream"}
 SHAPES |= {(True, False): "stream_unary", (True, True): "stream_stream"}
@@ -50,12 +52,15 @@ async def call(channel, path, metadata=(), raw=b"", shape=None):
     """Call a method with one message; the error of the tree that it ended with, or None."""
     shape = shape or SHAPES[METHODS[path].client_streaming, METHODS[path].server_streaming]
     method = getattr(channel, shape)(path)
-    request = raw if shape.startswith("unary") else iter([raw])
     try:
-        if shape.endswith("unary"):
-            await method(request, metadata=metadata, timeout=60)
+        if shape.startswith("unary"):
+            called = method(raw, metadata=metadata, timeout=PATIENCE)
         else:
-            async for _ in method(request, metadata=metadata, timeout=60):
+            called = await one_message(method, raw, metadata)
+        if shape.endswith("unary"):
+            await called
+        else:
+            async for _ in called:
                 pass
     except grpc.RpcError as error:
         return from_rpc_error(error)
@@ -368,7 +373,7 @@ async def test_what_is_anothers_is_forbidden_and_ones_own_is_not(method, account
         assert before == (await accounts.tokens.get(target), await accounts.bots.get("ada/bot"))
         with pytest.raises(errors.UnknownAccount):
             await accounts.bots.get("ada/new")
-        await getattr(stub, method)(request, metadata=bearer(ada_and_bob["ada"]), timeout=60)
+        await getattr(stub, method)(request, metadata=bearer(ada_and_bob["ada"]), timeout=120)
 
 
 @pytest.mark.parametrize("method", PUBLIC_READS)
@@ -376,7 +381,7 @@ async def test_who_may_read_reads_of_everybody(method, accounts, ada_and_bob):
     async with account_service(accounts) as (stub, _):
         for secret in ada_and_bob.values():
             response = await getattr(stub, method)(
-                PUBLIC_READS[method], metadata=bearer(secret), timeout=60
+                PUBLIC_READS[method], metadata=bearer(secret), timeout=120
             )
             assert "ada" in str(response)
 
@@ -478,7 +483,7 @@ async def test_the_log_names_owner_and_token_and_no_secret(form, accounts):
 def who_am_i(arena, secret):
     with grpc.insecure_channel(arena.address) as channel:
         stub = AccountServiceStub(channel)
-        return stub.WhoAmI(pb.WhoAmIRequest(), metadata=bearer(secret), timeout=60)
+        return stub.WhoAmI(pb.WhoAmIRequest(), metadata=bearer(secret), timeout=120)
 
 
 def test_development_mode_hands_out_a_local_token_and_says_only_where(start_arena, tmp_path):
@@ -530,7 +535,7 @@ def test_a_ranked_arena_gets_its_first_administrator_by_a_file(start_arena, tmp_
     later = start_arena(*options).opened()
     with grpc.insecure_channel(later.address) as channel:
         made = AccountServiceStub(channel).CreateOwner(
-            pb.CreateOwnerRequest(owner="ada"), metadata=bearer(secret), timeout=60
+            pb.CreateOwnerRequest(owner="ada"), metadata=bearer(secret), timeout=120
         )
     assert who_am_i(later, made.secret).owner.name == "ada"
 

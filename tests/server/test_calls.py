@@ -13,11 +13,13 @@ from google.rpc import error_details_pb2, status_pb2
 from himeji.rules import errors
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji.wire.errors import STATUS_DETAILS, from_rpc_error
-from himeji_server import app, contract, log
+from himeji_server import app, contract, interceptor, log
 from himeji_server.authorisation import ACCESS, PUBLIC
 from himeji_server.interceptor import CallGuard
 from himeji_server.limits import MOST_BYTES_READ, MOST_MESSAGE_BYTES
 from himeji_server.readiness import Readiness
+
+from tests.server.arena_client import PATIENCE, one_message, soon
 
 SECRET = "himeji_token_5EC4E7"
 MALFORMED = b"\x0a\xff"
@@ -109,10 +111,13 @@ async def guarded(planted):
 async def call(channel, path, shape, raw, metadata=()):
     """Call a method with one message of raw bytes; returns all answers."""
     method = getattr(channel, shape)(path)
-    request = raw if shape.startswith("unary") else iter([raw])
+    if shape.startswith("unary"):
+        called = method(raw, metadata=metadata, timeout=PATIENCE)
+    else:
+        called = await one_message(method, raw, metadata)
     if shape.endswith("unary"):
-        return [await method(request, metadata=metadata, timeout=60)]
-    return [answer async for answer in method(request, metadata=metadata, timeout=60)]
+        return [await called]
+    return [answer async for answer in called]
 
 
 async def refusal(channel, path, shape, raw=b"", metadata=()):
@@ -179,8 +184,8 @@ async def test_a_defect_reaches_the_client_as_an_incident_id_and_nothing_else(sh
 @pytest.mark.parametrize("shape", ["unary_stream", "stream_stream"])
 async def test_a_defect_in_mid_stream_comes_after_the_answers_before_it(shape):
     async with guarded(Planted(leak)) as channel:
-        request = b"" if shape == "unary_stream" else iter([b""])
-        stream = getattr(channel, shape)(f"/test.Planted/{shape}")(request)
+        method = getattr(channel, shape)(f"/test.Planted/{shape}")
+        stream = method(b"") if shape == "unary_stream" else await one_message(method, b"")
         assert await stream.read() == b""
         with pytest.raises(grpc.RpcError) as raised:
             await stream.read()
@@ -204,6 +209,26 @@ async def test_a_defect_before_the_first_message_is_told_alike(shape):
         error = await refusal(channel, f"/test.Planted/{shape}", shape)
     assert info(error).reason == "INTERNAL_FAULT"
     assert SECRET not in everything_told(error)
+
+
+@pytest.mark.parametrize("says", ["a word", "nothing"])
+async def test_a_stream_is_refused_when_it_has_said_its_first_word_or_has_none(monkeypatch, says):
+    if says == "nothing":
+        monkeypatch.setattr(interceptor, "SECONDS_FOR_A_WORD", 0.1)
+    decided = asyncio.Event()
+
+    async def refuse(_request, _context):
+        decided.set()
+        raise errors.Refused("not today")
+
+    async with guarded(FailsAtOnce(refuse)) as channel:
+        stream = channel.stream_stream("/test.Planted/stream_stream")()
+        await soon(decided.wait())
+        if says == "a word":
+            await stream.write(b"")
+        with pytest.raises(grpc.RpcError) as raised:
+            await soon(stream.read())
+    assert from_rpc_error(raised.value).message == "not today"
 
 
 async def test_a_handler_that_writes_by_itself_is_guarded_too():
@@ -276,8 +301,10 @@ async def test_malformed_bytes_are_an_invalid_argument(shape):
 
 async def test_malformed_bytes_in_mid_stream_come_after_the_answers_before_them():
     async with guarded(Planted(nothing)) as channel:
-        stream = channel.stream_stream("/test.Planted/stream_stream")(iter([b"", MALFORMED]))
+        stream = channel.stream_stream("/test.Planted/stream_stream")()
+        await stream.write(b"")
         assert await stream.read() == b""
+        await stream.write(MALFORMED)
         with pytest.raises(grpc.RpcError) as raised:
             await stream.read()
     assert info(raised.value).reason == "MALFORMED_MESSAGE"
@@ -306,7 +333,7 @@ async def test_a_message_over_the_hard_cap_is_not_even_read(compression):
     async with guarded(Planted(note)) as channel:
         method = channel.unary_unary("/test.Planted/unary_unary")
         with pytest.raises(grpc.RpcError) as raised:
-            await method(b"\0" * (MOST_BYTES_READ + 1), compression=compression, timeout=60)
+            await method(b"\0" * (MOST_BYTES_READ + 1), compression=compression, timeout=120)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert isinstance(from_rpc_error(raised.value), errors.LimitExceeded)
     assert seen == []
@@ -326,7 +353,7 @@ async def test_a_cancelled_stream_ends_its_handler_and_is_logged_as_cancelled(lo
         stream = channel.unary_stream("/test.Planted/unary_stream")(b"")
         assert await stream.read() == b""
         stream.cancel()
-        await asyncio.wait_for(ended.wait(), 60)
+        await soon(ended.wait())
     assert planted.closed
     (line,) = await lines(logged)
     assert line["code"] == "CANCELLED"

@@ -28,7 +28,6 @@ from himeji_server.store import keys
 from structlog.testing import capture_logs
 
 from tests.server.arena_client import (
-    PATIENCE,
     Follower,
     Stream,
     arena_here,
@@ -39,6 +38,7 @@ from tests.server.arena_client import (
     play_by_calls,
     reason,
     reason_of,
+    soon,
 )
 from tests.server.replays import faults_of
 
@@ -375,7 +375,7 @@ async def test_a_wait_ends_as_soon_as_one_is_asked(arena):
     while decision.seat != other:
         await submit(arena, decision, [decision.legal_actions[0]])
         decision = await decision_of(arena, game.game_id)
-    assert (await asyncio.wait_for(waiting, PATIENCE)).decision.seat == other
+    assert (await soon(waiting)).decision.seat == other
 
 
 async def test_a_wait_is_answered_with_nothing_when_it_is_over(arena):
@@ -579,7 +579,7 @@ async def test_a_replay_of_a_running_game_goes_as_far_as_the_game(arena):
 
 async def read_all(call):
     found = []
-    while (message := await asyncio.wait_for(call.read(), PATIENCE)) is not grpc.aio.EOF:
+    while (message := await soon(call.read())) is not grpc.aio.EOF:
         found.append(message)
     return found
 
@@ -649,10 +649,10 @@ async def test_a_spectator_whose_token_is_revoked_sees_no_more(arena, state):
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
     async with door(arena.address, issued.secret) as theirs:
         watching = theirs.watch(game.game_id)
-        assert (await asyncio.wait_for(watching.read(), PATIENCE)).HasField("update")
+        assert (await soon(watching.read())).HasField("update")
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
         await arena.accounts.RevokeToken(request, metadata=arena.metadata)
-        last = (await asyncio.wait_for(watching.read(), PATIENCE)).notice
+        last = (await soon(watching.read())).notice
         assert (last.kind, last.closing) == (kind("TOKEN_REVOKED"), True)
         assert last.reason == reason("INVALID_TOKEN")
         assert await watching.code() is grpc.StatusCode.UNAUTHENTICATED

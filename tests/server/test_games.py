@@ -22,7 +22,7 @@ from himeji_server.store.presence import Presence
 
 from tests.server.replays import faults_of
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 CLOCK = (600_000, 1_000)
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
 

@@ -16,22 +16,14 @@ from himeji_server.house import House
 from himeji_server.refusal import StartRefusedError
 from structlog.testing import capture_logs
 
-PATIENCE = 60.0
-HOUSE_BOT = b"himeji_sdk"
+from tests.server.kinship import children_of, words_of
+
+PATIENCE = 120.0
 
 
 def house_pids(arena):
     """The house bots of an arena: its children that run the SDK."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            command = (folder / "cmdline").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if parent == arena.process.pid and HOUSE_BOT in command:
-            found.append(int(folder.name))
-    return found
+    return [pid for pid in children_of(arena.process.pid) if "himeji_sdk" in words_of(pid)]
 
 
 @pytest.fixture
@@ -64,15 +56,15 @@ def play_to_the_end(mine):
     return mine.end
 
 
-@pytest.mark.parametrize("bot", house.STANDARD)
-def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house, bot):
+def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
     assert arena.facts["house"] == "house/random, house/greedy, house/planner"
     with client_of(arena) as client:
-        game = client.create_game("duel", seats=["local/me", f"house/{bot}"])
-        assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
-        seats = client.replay(game.game_id).message.game.seats
-    assert [seat.house for seat in seats] == [False, True]
+        for bot in house.STANDARD:
+            game = client.create_game("duel", seats=["local/me", f"house/{bot}"])
+            assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
+            seats = client.replay(game.game_id).message.game.seats
+            assert [seat.house for seat in seats] == [False, True]
 
 
 def test_a_house_bot_takes_every_seat_that_is_meant_for_it(open_house):

@@ -13,6 +13,7 @@ from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
 from himeji_server.store import keys
 from himeji_server.store.audit import FIRST_LINK, link
 
+from tests.server.arena_client import soon
 from tests.server.backstage import ADMIN, LADDER, backstage
 
 A, B, C = "ann/a", "bob/b", "cyd/c"
@@ -326,7 +327,7 @@ async def test_results_are_watched_in_order_without_gaps(stage):
     watching = asyncio.create_task(watch())
     for _ in range(3):
         await stage.result(B, A)
-    await asyncio.wait_for(watching, 30)
+    await soon(watching)
     assert seen == [1, 2, 3, 4]
 
 

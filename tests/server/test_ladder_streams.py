@@ -11,9 +11,8 @@ from himeji_server.store import Store
 from himeji_server.store.queues import Queues
 
 from tests.server.arena_client import PATIENCE, kind, reason, reason_of
+from tests.server.backstage import let_time_pass
 from tests.server.ladder_arena import Regular, enter, reception
-
-HASTY = "[base-2p]\nready = 1.0\n"
 
 
 @pytest.fixture
@@ -24,15 +23,6 @@ def redis_server(start_redis):
 @pytest.fixture
 async def arena(redis_server, tmp_path):
     async with reception(redis_server.url, tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def hasty(redis_server, tmp_path):
-    """An arena in which a seating is to be answered within a second."""
-    file = tmp_path / "ladders.toml"
-    file.write_text(HASTY)
-    async with reception(redis_server.url, tmp_path, ladders=file) as opened:
         yield opened
 
 
@@ -118,18 +108,24 @@ async def test_a_seating_tells_who_plays_and_by_when_to_answer(arena):
     assert (notice.kind, notice.message) == (kind("READY"), "waiting for 1 seat")
 
 
-async def test_who_does_not_answer_is_unseated_and_the_other_is_back_at_its_place(hasty):
-    ann, bob = await streams(hasty, "ann", "bob")
+async def test_who_does_not_answer_is_unseated_and_the_other_is_back_at_its_place(
+    arena, redis_server
+):
+    ann, bob = await streams(arena, "ann", "bob")
     await asyncio.gather(enter(ann), enter(bob))
     game_id = (await seated(ann)).game.game_id
     await ann.send("1", ready=play.Ready(game_id=game_id))
+    assert (await ann.answer("1")).notice.kind == kind("READY")
+    store = await Store.connect(redis_server.url)
+    await let_time_pass(store, game_id, 60_000)
+    await store.close()
     unseated = (await bob.until("notice", lambda n: n.kind == kind("UNSEATED"))).notice
     failed = (await ann.until("notice", lambda n: n.kind == kind("SEATING_FAILED"))).notice
     for notice in (unseated, failed):
         assert (notice.game_id, notice.ladder) == (game_id, "base-2p")
     await bob.send("late", ready=play.Ready(game_id=game_id))
     assert (await bob.answer("late")).rejected.reason == reason("GAME_ENDED")
-    (cyd,) = await streams(hasty, "cyd")
+    (cyd,) = await streams(arena, "cyd")
     await enter(cyd)
     again = await seated(ann)
     assert {seat.bot for seat in again.game.seats} == {"ann/bot", "cyd/bot"}

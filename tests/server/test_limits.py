@@ -1,7 +1,6 @@
 """Every limit over real sockets: the refusal is typed, says what is allowed, is on the page."""
 
 import asyncio
-import contextlib
 import re
 import time
 from contextlib import asynccontextmanager
@@ -35,6 +34,8 @@ from himeji_server.settings import Settings
 from himeji_server.store import Store
 from himeji_server.tokens import Wish
 from himeji_server.verified import SECONDS, Verified
+
+from tests.server.arena_client import PATIENCE, soon
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
 ROWS = {
@@ -139,34 +140,28 @@ class Client:
 
     async def who_am_i(self):
         request = accounts_pb2.WhoAmIRequest()
-        return await self.accounts.WhoAmI(request, metadata=self.metadata, timeout=30)
+        return await self.accounts.WhoAmI(request, metadata=self.metadata, timeout=120)
 
     async def create(self):
         request = games_pb2.CreateGameRequest(ruleset="base", seats=SEATS)
         return (
-            await self.games.CreateGame(request, metadata=self.metadata, timeout=30)
+            await self.games.CreateGame(request, metadata=self.metadata, timeout=120)
         ).game.game_id
 
     async def join(self, game_id, bot="local/one"):
         request = games_pb2.JoinGameRequest(game_id=game_id, bot=bot)
-        await self.games.JoinGame(request, metadata=self.metadata, timeout=30)
+        await self.games.JoinGame(request, metadata=self.metadata, timeout=120)
 
     async def resign(self, game_id):
         request = games_pb2.ResignRequest(game_id=game_id)
-        await self.games.Resign(request, metadata=self.metadata, timeout=30)
+        await self.games.Resign(request, metadata=self.metadata, timeout=120)
 
     async def stream(self, bot="local/one"):
-        """A stream after its Welcome, or after the last message that refuses it.
-
-        One that is refused before its Hello was written gets an error of grpc's own making: again.
-        """
+        """A stream after its Welcome, or after the last message that refuses it."""
         hello = play_pb2.Hello(protocol_version=1, bot=bot)
-        for _ in range(20):
-            call = self.player.Play(metadata=self.metadata)
-            with contextlib.suppress(grpc.RpcError):
-                await call.write(play_pb2.PlayRequest(request_id="h", hello=hello))
-                return call, await asyncio.wait_for(call.read(), 30)
-        raise AssertionError("no stream could say Hello")
+        call = self.player.Play(metadata=self.metadata)
+        await call.write(play_pb2.PlayRequest(request_id="h", hello=hello))
+        return call, await soon(call.read())
 
 
 @asynccontextmanager
@@ -184,7 +179,7 @@ async def arena(folder, **changed):
 async def refused(awaitable):
     """The error of the tree with which a call ends."""
     with pytest.raises(grpc.RpcError) as raised:
-        await asyncio.wait_for(awaitable, 30)
+        await soon(awaitable)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     return from_rpc_error(raised.value)
 
@@ -229,7 +224,7 @@ async def test_watchers_are_limited_and_told_so_in_a_last_message(short_folder):
 
 async def eventually(attempt):
     """Try again while it is refused: games, for one, are counted afresh only once a second."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return await attempt()
@@ -250,7 +245,7 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(short
 async def test_a_game_that_waits_too_long_is_cancelled_and_whoever_watches_is_told(short_folder):
     async with arena(short_folder / "d", waiting_seconds=0.3) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())
-        watching = client.games.WatchGame(request, metadata=client.metadata, timeout=60)
+        watching = client.games.WatchGame(request, metadata=client.metadata, timeout=120)
         [over] = [each.game_over async for each in watching if each.HasField("game_over")]
         assert over.result.end_reason == game_pb2.EndReason.END_REASON_CANCELLED
 
@@ -305,12 +300,12 @@ async def test_strangers_are_limited_by_address_and_health_checks_are_not(short_
     async with arena(short_folder / "d", calls_per_second=1, calls_at_once=2) as client:
         stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
         request = rules_service_pb2.ListRulesetsRequest()
-        answered, refusals = await at_once(lambda: stub.ListRulesets(request, timeout=30))
+        answered, refusals = await at_once(lambda: stub.ListRulesets(request, timeout=120))
         assert answered >= 2
         assert all(isinstance(error, errors.RateLimited) for error in refusals)
         health = health_pb2_grpc.HealthStub(client.channel)
         for _ in range(5):
-            await health.Check(health_pb2.HealthCheckRequest(), timeout=30)
+            await health.Check(health_pb2.HealthCheckRequest(), timeout=120)
         await client.who_am_i()
 
 
@@ -322,7 +317,7 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(short_fol
             await call.write(play_pb2.PlayRequest(request_id=str(number), act=act))
         answers = {}
         for _ in range(20):
-            message = await asyncio.wait_for(call.read(), 60)
+            message = await soon(call.read())
             answers[message.request_id] = message.rejected
         assert answers["0"].reason == ErrorReason.ERROR_REASON_UNKNOWN_GAME
         limited = [
@@ -360,7 +355,7 @@ async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(short_f
 
         async def with_bytes(count):
             more = (*client.metadata, ("x-more", "m" * count))
-            return await client.accounts.WhoAmI(request, metadata=more, timeout=30)
+            return await client.accounts.WhoAmI(request, metadata=more, timeout=120)
 
         await with_bytes(values.MOST_METADATA_BYTES // 2)
         error = await refused(with_bytes(values.MOST_METADATA_BYTES))
@@ -375,7 +370,7 @@ async def test_a_wait_is_cut_to_the_longest(short_folder):
         await client.join(game_id)
         request = games_pb2.GetDecisionRequest(game_id=game_id)
         request.wait.FromSeconds(3_600)
-        answer = await client.games.GetDecision(request, metadata=client.metadata, timeout=30)
+        answer = await client.games.GetDecision(request, metadata=client.metadata, timeout=120)
         assert not answer.HasField("decision")
 
 
@@ -387,7 +382,7 @@ async def test_connections_are_limited(short_folder):
             grpc.aio.insecure_channel(client.address, options=DEAF) as third,
         ):
             check = health_pb2.HealthCheckRequest()
-            await health_pb2_grpc.HealthStub(second).Check(check, timeout=30)
+            await health_pb2_grpc.HealthStub(second).Check(check, timeout=120)
             with pytest.raises(grpc.RpcError) as closed:
                 await health_pb2_grpc.HealthStub(third).Check(check, timeout=5)
         assert closed.value.code() in {
@@ -432,7 +427,7 @@ async def the_rest(call):
     """What a client reads when it reads at last, and the error that ends it."""
     messages = []
     try:
-        while (message := await asyncio.wait_for(call.read(), 30)) is not grpc.aio.EOF:
+        while (message := await soon(call.read())) is not grpc.aio.EOF:
             messages.append(message)
     except grpc.RpcError as error:
         return messages, from_rpc_error(error)
@@ -499,7 +494,8 @@ async def ping_for(address, seconds):
         watch = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
         await watch.read()
         try:
-            await asyncio.wait_for(watch.read(), seconds)
+            async with asyncio.timeout(seconds):
+                await watch.read()
         except TimeoutError:
             return None
         except grpc.RpcError as error:

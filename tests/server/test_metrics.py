@@ -15,13 +15,24 @@ from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji_server import metrics
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.server.conftest import open_arena
+
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 GAMES = "/himeji.v1.GameService"
+NO_SUCH_GAME = ("himeji_calls_total", f"{GAMES}/GetGame", "NOT_FOUND")
+NO_SUCH_METHOD = ("himeji_calls_total", "UNIMPLEMENTED", "unknown")
+
+
+@pytest.fixture(scope="module")
+def counting(tmp_path_factory):
+    """An arena with figures that other tests may have moved."""
+    with open_arena(tmp_path_factory.mktemp("counting"), "--metrics-port", "0") as arena:
+        yield arena
 
 
 def scraped(url):
     """All samples by name and labels."""
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=120) as answer:
         text = answer.read().decode()
     return {
         (sample.name, *sorted(sample.labels.values())): sample.value
@@ -43,7 +54,7 @@ class Local:
             self.call("JoinGame", games_pb2.JoinGameRequest(game_id=self.game_id, bot=bot))
 
     def call(self, method, request):
-        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=30)
+        return getattr(self.stub, method)(request, metadata=self.metadata, timeout=120)
 
     def answer(self):
         asked = self.call("GetDecision", games_pb2.GetDecisionRequest(game_id=self.game_id))
@@ -64,14 +75,15 @@ def test_what_an_arena_does_is_in_its_figures(start_arena, tmp_path, wait_until)
             local.answer()
         with pytest.raises(grpc.RpcError):
             local.call("GetGame", games_pb2.GetGameRequest(game_id="none"))
+        wait_until(lambda: NO_SUCH_GAME in scraped(url), "a refusal is counted once it was told")
+        wait_until(lambda: scraped(url)["himeji_sweeps_total",] > 0, "timers are looked at")
         found = scraped(url)
         assert found["himeji_decisions_committed_total",] == 3
         assert found["himeji_commits_total", "ok"] == 4  # the beginning of the game is one
         assert found["himeji_calls_total", f"{GAMES}/SubmitActions", "OK"] == 3
-        assert found["himeji_calls_total", f"{GAMES}/GetGame", "NOT_FOUND"] == 1
+        assert found[NO_SUCH_GAME] == 1
         assert found["himeji_call_seconds_count", f"{GAMES}/SubmitActions"] == 3
         assert found["himeji_games_live",] == 1
-        assert found["himeji_sweeps_total",] > 0
         assert found["himeji_store_commands_total",] > found["himeji_store_seconds_count",] > 0
         assert found["process_resident_memory_bytes",] > 1_000_000
         wait_until(lambda: scraped(url)["himeji_loop_lag_seconds_count",] > 0, "lag is measured")
@@ -80,12 +92,10 @@ def test_what_an_arena_does_is_in_its_figures(start_arena, tmp_path, wait_until)
     assert arena.stop() == 0
 
 
-def test_open_streams_are_counted_while_they_are_open(start_arena, tmp_path, wait_until):
-    options = ("--port", "0", "--data", str(tmp_path), "--metrics-port", "0", "--house", "none")
-    arena = start_arena(*options).opened()
-    url, play = arena.facts["metrics"], ("himeji_streams_open", "play")
-    with grpc.insecure_channel(arena.address) as channel:
-        local = Local(arena, channel)
+def test_open_streams_are_counted_while_they_are_open(counting, wait_until):
+    url, play = counting.facts["metrics"], ("himeji_streams_open", "play")
+    with grpc.insecure_channel(counting.address) as channel:
+        local = Local(counting, channel)
         hello = play_pb2.PlayRequest(hello=play_pb2.Hello(protocol_version=1, bot="local/one"))
         stream = PlayServiceStub(channel).Play(endless(hello), metadata=local.metadata)
         assert next(stream).HasField("welcome")
@@ -103,14 +113,15 @@ def endless(first):
     threading.Event().wait(60)
 
 
-def test_methods_that_do_not_exist_share_one_name(start_arena, tmp_path):
-    arena = start_arena("--port", "0", "--data", str(tmp_path), "--metrics-port", "0").opened()
-    with grpc.insecure_channel(arena.address) as channel:
+def test_methods_that_do_not_exist_share_one_name(counting, wait_until):
+    with grpc.insecure_channel(counting.address) as channel:
         for number in range(3):
             with pytest.raises(grpc.RpcError):
-                channel.unary_unary(f"/made.Up/Method{number}")(b"", timeout=30)
-    found = scraped(arena.facts["metrics"])
-    assert found["himeji_calls_total", "UNIMPLEMENTED", "unknown"] == 3
+                channel.unary_unary(f"/made.Up/Method{number}")(b"", timeout=120)
+    url = counting.facts["metrics"]
+    wait_until(lambda: scraped(url).get(NO_SUCH_METHOD, 0) >= 3, "refusals are counted")
+    found = scraped(url)
+    assert found[NO_SUCH_METHOD] == 3
     assert not [labels for labels in found if any("made.Up" in label for label in labels)]
 
 
@@ -122,7 +133,7 @@ def test_figures_are_served_on_this_machine_alone_and_only_if_wanted(start_arena
     ).opened()
     elsewhere = arena.facts["metrics"].replace("127.0.0.1", "127.0.0.2")
     with pytest.raises(urllib.error.URLError):
-        urllib.request.urlopen(elsewhere, timeout=30)
+        urllib.request.urlopen(elsewhere, timeout=120)
 
 
 def test_a_port_in_use_is_refused_with_a_sentence(start_arena, tmp_path):

@@ -29,6 +29,7 @@ from tests.server.arena_client import (
     play_by_calls,
     reason,
     reason_of,
+    soon,
 )
 from tests.server.replays import faults_of
 
@@ -263,8 +264,8 @@ async def test_a_bot_that_reconnects_at_every_decision_loses_nothing(arena, othe
         fickle = Fickle([arena, other], A)
         await fickle.stream.open()
         game = await arena.new_game(A, B)
-        run = asyncio.gather(play_fickle(fickle, game), Bot(steady).play())
-        await asyncio.wait_for(run, 2 * PATIENCE)
+        async with asyncio.timeout(2 * PATIENCE):
+            await asyncio.gather(play_fickle(fickle, game), Bot(steady).play())
         replay = await verified(arena, game.game_id)
         assert fickle.cuts > 20
         mine = {entry.version for entry in replay.log if entry.cause == 1 and entry.seat == 0}
@@ -765,7 +766,7 @@ async def _has_begun(arena):
 
 async def _rest(call):
     try:
-        while (message := await asyncio.wait_for(call.read(), PATIENCE)) is not grpc.aio.EOF:
+        while (message := await soon(call.read())) is not grpc.aio.EOF:
             yield message
     except grpc.RpcError:
         return
@@ -920,7 +921,8 @@ async def test_streams_outlive_a_store_that_goes_away_and_comes_back(arena, othe
             player.seated(game)
         mover = players[opened.index(stream)]
         await mover.decide(decision)
-        await asyncio.wait_for(asyncio.gather(*(p.play() for p in players)), 2 * PATIENCE)
+        async with asyncio.timeout(2 * PATIENCE):
+            await asyncio.gather(*(player.play() for player in players))
         await verified(arena, game.game_id)
 
 

@@ -24,27 +24,24 @@ from himeji_server import family
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
+from tests.server.conftest import open_arena
+from tests.server.kinship import children_of, workers_of
+
 OWN_CONNECTION = [("grpc.use_local_subchannel_pool", 1)]
-TWO = ("--port", "0", "--house", "none", "--processes", "2", "--metrics-port", "0")
+TWO = ("--port", "0", "--processes", "2", "--metrics-port", "0")
 
 
-def children_of(pid):
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(each) for each in text.split()]
-
-
-def workers_of(arena):
-    return [
-        pid
-        for pid in children_of(arena.process.pid)
-        if b"himeji_server.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """An arena of two processes that are there whenever a test begins."""
+    with open_arena(tmp_path_factory.mktemp("two"), *TWO) as arena:
+        yield arena
 
 
 def streams_by_process(arena):
     found = []
     for url in arena.facts["metrics"].split(", "):
-        with urllib.request.urlopen(url, timeout=30) as answer:
+        with urllib.request.urlopen(url, timeout=120) as answer:
             (line,) = [
                 line
                 for line in answer.read().decode().splitlines()
@@ -114,10 +111,10 @@ def test_a_game_is_played_by_bots_on_different_processes(start_arena, tmp_path):
         games = GameServiceStub(bots[0].channel)
         metadata = metadata_of(arena)
         request = games_pb2.CreateGameRequest(ruleset="base", seats=[game_pb2.SeatPlan()] * 2)
-        game_id = games.CreateGame(request, metadata=metadata, timeout=30).game.game_id
+        game_id = games.CreateGame(request, metadata=metadata, timeout=120).game.game_id
         for seat, bot in enumerate(bots):
             join = games_pb2.JoinGameRequest(game_id=game_id, bot=bot.name, seat=seat)
-            games.JoinGame(join, metadata=metadata, timeout=30)
+            games.JoinGame(join, metadata=metadata, timeout=120)
         with ThreadPoolExecutor() as threads:
             ends = list(threads.map(Bot.play_to_the_end, bots))
         assert ends[0].result == ends[1].result
@@ -130,7 +127,7 @@ def test_a_game_is_played_by_bots_on_different_processes(start_arena, tmp_path):
 
 def test_several_processes_announce_themselves_once(start_arena, tmp_path):
     arena = start_arena("--data", str(tmp_path), *TWO).opened()
-    assert len(workers_of(arena)) == 2
+    assert len(workers_of(arena.process.pid)) == 2
     assert len(arena.facts["metrics"].split(", ")) == 2
     assert arena.stop() == 0
     assert arena.output.count("the arena is open") == 1
@@ -142,21 +139,21 @@ def test_one_process_has_no_children_but_redis(start_arena, tmp_path):
     assert children_of(arena.process.pid) == [arena.redis_pid()]
 
 
-def test_a_process_that_dies_is_replaced(start_arena, tmp_path, wait_until, is_alive):
-    arena = start_arena("--data", str(tmp_path), *TWO).opened()
-    before = workers_of(arena)
+def test_a_process_that_dies_is_replaced(two, wait_until, is_alive):
+    before = workers_of(two.process.pid)
     os.kill(before[0], signal.SIGKILL)
     wait_until(lambda: not is_alive(before[0]), "the child is gone")
-    wait_until(lambda: len(set(workers_of(arena)) - {before[0]}) == 2, "there are two again")
-    wait_until(lambda: "server process runs again" in arena.errors, "the new one answers")
-    assert before[1] in workers_of(arena)
-    assert sum(streams_by_process(arena)) == 0  # both serve their figures
-    assert arena.stop() == 0
+    wait_until(
+        lambda: len(set(workers_of(two.process.pid)) - {before[0]}) == 2, "there are two again"
+    )
+    wait_until(lambda: "server process runs again" in two.errors, "the new one answers")
+    assert before[1] in workers_of(two.process.pid)
+    assert sum(streams_by_process(two)) == 0  # both serve their figures
 
 
 def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait_until, is_alive):
     arena = start_arena("--data", str(tmp_path), *TWO).opened()
-    orphans = [*workers_of(arena), arena.redis_pid()]
+    orphans = [*workers_of(arena.process.pid), arena.redis_pid()]
     arena.process.kill()
     wait_until(lambda: not any(is_alive(pid) for pid in orphans), "all of them are gone")
     again = start_arena("--data", str(tmp_path), *TWO).opened()
@@ -170,7 +167,7 @@ def test_streams_are_told_before_the_sockets_close(
 ):
     options = ("--port", "0", "--house", "none", "--processes", str(processes))
     arena = start_arena("--data", str(tmp_path), *options).opened()
-    workers = workers_of(arena)
+    workers = workers_of(arena.process.pid)
     with contextlib.ExitStack() as stack:
         bots = [Bot(arena, f"local/bot-{n}", stack) for n in range(6)]
         arena.process.send_signal(number)
@@ -193,7 +190,7 @@ def test_a_spectator_is_told_as_well(start_arena, tmp_path):
     with grpc.insecure_channel(arena.address) as channel:
         games = GameServiceStub(channel)
         request = games_pb2.CreateGameRequest(ruleset="base", seats=[game_pb2.SeatPlan()] * 2)
-        game_id = games.CreateGame(request, metadata=metadata, timeout=30).game.game_id
+        game_id = games.CreateGame(request, metadata=metadata, timeout=120).game.game_id
         watch = games.WatchGame(games_pb2.WatchGameRequest(game_id=game_id), metadata=metadata)
         assert next(watch).HasField("update")
         arena.process.send_signal(signal.SIGTERM)
@@ -216,14 +213,15 @@ def test_a_port_of_a_stranger_is_refused_even_one_that_could_be_shared(
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_the_port_of_several_processes_is_shared_with_nobody_else(start_arena, tmp_path, processes):
-    first = start_arena("--data", str(tmp_path / "a"), *TWO).opened()
-    port = first.address.rpartition(":")[2]
-    options = ("--data", str(tmp_path / "b"), "--port", port, "--processes", processes)
+def test_the_port_of_several_processes_is_shared_with_nobody_else(
+    two, start_arena, tmp_path, processes
+):
+    port = two.address.rpartition(":")[2]
+    options = ("--data", str(tmp_path), "--port", port, "--processes", processes)
     assert start_arena(*options).ended() == 3
-    with grpc.insecure_channel(first.address) as channel:
+    with grpc.insecure_channel(two.address) as channel:
         answer = health_pb2_grpc.HealthStub(channel).Check(
-            health_pb2.HealthCheckRequest(), timeout=30
+            health_pb2.HealthCheckRequest(), timeout=120
         )
     assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
@@ -262,7 +260,7 @@ def test_every_line_about_a_call_says_which_process_answered(start_arena, tmp_pa
     for _ in range(12):
         with grpc.insecure_channel(arena.address, OWN_CONNECTION) as channel:
             stub = health_pb2_grpc.HealthStub(channel)
-            stub.Check(health_pb2.HealthCheckRequest(), timeout=30)
+            stub.Check(health_pb2.HealthCheckRequest(), timeout=120)
     assert arena.stop() == 0
     lines = [json.loads(line) for line in arena.errors.splitlines()]
     calls = [line for line in lines if line["event"] == "call"]

@@ -418,7 +418,7 @@ def test_an_arena_serves_the_rules_to_everybody(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path / "data")).opened()
     with grpc.insecure_channel(arena.address) as channel:
         stub = RulesServiceStub(channel)
-        listed = stub.ListRulesets(pb.ListRulesetsRequest(), timeout=60)
+        listed = stub.ListRulesets(pb.ListRulesetsRequest(), timeout=120)
         assert [each.name for each in listed.rulesets] == sorted(rules.RULESETS)
-        found = stub.GetRuleset(pb.GetRulesetRequest(ruleset="base"), timeout=60).ruleset
+        found = stub.GetRuleset(pb.GetRulesetRequest(ruleset="base"), timeout=120).ruleset
         assert found == to_ruleset(BASE)

@@ -18,22 +18,31 @@ from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji_server import contract
 from himeji_server.store import keys
 
+from tests.server.conftest import open_arena
+
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """An arena that tests only ask."""
+    with open_arena(tmp_path_factory.mktemp("asked")) as arena:
+        yield arena
+
+
 def health(address: str, service: str = "") -> int:
     with grpc.insecure_channel(address) as channel:
         request = health_pb2.HealthCheckRequest(service=service)
-        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=30).status
+        return health_pb2_grpc.HealthStub(channel).Check(request, timeout=120).status
 
 
 def reflected_services(address: str) -> set[str]:
     with grpc.insecure_channel(address) as channel:
         stub = reflection_pb2_grpc.ServerReflectionStub(channel)
         question = reflection_pb2.ServerReflectionRequest(list_services="")
-        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=30)))
+        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=120)))
         return {each.name for each in answer.list_services_response.service}
 
 
@@ -46,27 +55,24 @@ def test_an_arena_announces_itself_in_one_block(start_arena, tmp_path):
     assert "Traceback" not in arena.errors
 
 
-def test_what_the_block_tells_to_type_next_works(start_arena, tmp_path):
-    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
-    command = arena.facts["next"].partition("(")[0].split()
+def test_what_the_block_tells_to_type_next_works(opened):
+    command = opened.facts["next"].partition("(")[0].split()
     told = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert told.stdout == f"{arena.address} SERVING\n"
+    assert told.stdout == f"{opened.address} SERVING\n"
 
 
-def test_every_service_is_healthy_for_a_separate_process(start_arena, tmp_path):
-    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
+def test_every_service_is_healthy_for_a_separate_process(opened):
     names = ["", *contract.services()]
     assert len(names) > 1
-    assert [health(arena.address, name) for name in names] == [SERVING] * len(names)
+    assert [health(opened.address, name) for name in names] == [SERVING] * len(names)
 
 
-def test_health_can_be_told_to_programs(start_arena, tmp_path):
-    arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
-    port = arena.address.rpartition(":")[2]
+def test_health_can_be_told_to_programs(opened):
+    port = opened.address.rpartition(":")[2]
     told = subprocess.run(
         [HIMEJI, "health", "--port", port, "--json"], capture_output=True, text=True, check=True
     )
-    assert json.loads(told.stdout) == {"address": arena.address, "state": "SERVING"}
+    assert json.loads(told.stdout) == {"address": opened.address, "state": "SERVING"}
 
 
 def test_a_health_check_of_nothing_is_one_sentence(start_arena, tmp_path):
@@ -81,10 +87,9 @@ def test_a_health_check_of_nothing_is_one_sentence(start_arena, tmp_path):
     assert told.stderr.count("\n") == 1
 
 
-def test_reflection_is_there_in_development_mode_alone(start_arena, tmp_path):
-    arena = start_arena("--port", "0", "--data", str(tmp_path / "a")).opened()
-    assert set(contract.services()) <= reflected_services(arena.address)
-    ranked = start_arena("--port", "0", "--data", str(tmp_path / "b"), "--ranked").opened()
+def test_reflection_is_there_in_development_mode_alone(opened, start_arena, tmp_path):
+    assert set(contract.services()) <= reflected_services(opened.address)
+    ranked = start_arena("--port", "0", "--data", str(tmp_path), "--ranked").opened()
     with pytest.raises(grpc.RpcError) as refused:
         reflected_services(ranked.address)
     assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
@@ -141,9 +146,8 @@ def test_a_second_start_finds_the_data_of_the_first(start_arena, tmp_path):
         assert client.get("kept") == "yes"
 
 
-def test_two_arenas_side_by_side_do_not_disturb_each_other(start_arena, tmp_path):
-    one = start_arena("--port", "0", "--data", str(tmp_path / "one")).opened()
-    two = start_arena("--port", "0", "--data", str(tmp_path / "two")).opened()
+def test_two_arenas_side_by_side_do_not_disturb_each_other(opened, start_arena, tmp_path):
+    one, two = start_arena("--port", "0", "--data", str(tmp_path)).opened(), opened
     assert one.address != two.address
     with one.redis() as client:
         client.set("whose", "one")
@@ -303,4 +307,4 @@ def shown_ruleset(address: str, name: str) -> rules_service_pb2.Ruleset:
     with grpc.insecure_channel(address) as channel:
         stub = rules_service_pb2_grpc.RulesServiceStub(channel)
         request = rules_service_pb2.GetRulesetRequest(ruleset=name)
-        return stub.GetRuleset(request, timeout=30).ruleset
+        return stub.GetRuleset(request, timeout=120).ruleset

@@ -43,7 +43,7 @@ async def test_whoever_is_cancelled_while_they_ask_the_store_ends(start_redis, m
     for _ in range(ticks):
         await asyncio.sleep(0)
     following.cancel()
-    done, _ = await asyncio.wait([following], timeout=30)
+    done, _ = await asyncio.wait([following], timeout=120)
     assert done == {following}
     await store.close()
 

@@ -16,6 +16,9 @@ from himeji import render, rules
 from himeji_sdk.doctor.finding import CHECKS, FAULT, Finding, fault, ok, skipped
 from himeji_sdk.doctor.wishes import Wishes
 
+IMPORTING: Final = 120.0
+"""Seconds that a bot may take to be imported: some need large libraries, some machines are busy."""
+
 SILENCE: Final = 20.0
 """Seconds beyond the limit of a choice after which a silent process hangs as a whole."""
 
@@ -85,9 +88,9 @@ def _told(
 def _lines(
     pipe: Any, process: subprocess.Popen[bytes], patience: float, doing: Callable[[str], None]
 ) -> Iterator[tuple[str, Any]]:
-    last = "being imported"
+    last, allowed = "being imported", max(patience, IMPORTING)
     while True:
-        if not select.select([pipe], [], [], patience)[0]:
+        if not select.select([pipe], [], [], allowed)[0]:
             raise _EndedError("hangs", f"its process fell silent while {last}: it holds everything")
         line = pipe.readline()
         if not line:
@@ -96,7 +99,7 @@ def _lines(
         if what == "done":
             return
         if what == "doing":
-            last = value
+            last, allowed = value, patience
             doing(value)
         else:
             yield what, value

@@ -12,13 +12,13 @@ from himeji_server import metrics
 from himeji_server.caller import Caller, current_caller
 from himeji_server.counting import Places
 from himeji_server.games.desk import Desk
+from himeji_server.interceptor import SECONDS_FOR_A_WORD
 from himeji_server.ladder.lobby import Lobby
 from himeji_server.play.closing import Closing
 from himeji_server.play.session import Session, check_hello
 from himeji_server.revocations import OpenStreams
 
 SERVICE: Final = "himeji.v1.PlayService"
-SECONDS_FOR_A_HELLO: Final = 1.0
 
 
 class PlayService:
@@ -48,7 +48,7 @@ class PlayService:
                 if first.WhichOneof("body") is None:
                     # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
                     with suppress(TimeoutError):
-                        async with asyncio.timeout(SECONDS_FOR_A_HELLO):
+                        async with asyncio.timeout(SECONDS_FOR_A_WORD):
                             first = await anext(requests, first)
                 closing = Closing.by(error)
                 notice = closing.notice()

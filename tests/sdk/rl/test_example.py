@@ -1,10 +1,13 @@
 """The example that learns: short enough to read, and it does learn."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "train.py"
 
@@ -15,7 +18,8 @@ def wins_after(games: int) -> int:
         capture_output=True,
         text=True,
         check=True,
-        timeout=110,
+        # Its numbers are small, and threads that wait for each other are slow on a busy machine.
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
     )
     told = re.fullmatch(
         r"after (\d+) games it won (\d+) of 200 against the random bot\n", run.stdout
@@ -25,9 +29,10 @@ def wins_after(games: int) -> int:
     return int(told[2])
 
 
+@pytest.mark.timeout(900)
 def test_it_loses_before_and_wins_after_some_games_of_training() -> None:
     assert wins_after(0) < 100
-    assert wins_after(300) >= 130
+    assert wins_after(200) >= 130
 
 
 def test_it_has_thirty_lines_of_code() -> None:

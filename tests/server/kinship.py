@@ -1,0 +1,24 @@
+"""Which processes a process has below it, by what Linux tells; any of them may go meanwhile."""
+
+import contextlib
+from pathlib import Path
+
+
+def children_of(pid):
+    """The processes that a process has started, none where it is gone."""
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def words_of(pid):
+    """The command line of a process, nothing where it is gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    return []
+
+
+def workers_of(pid):
+    """The server processes of an arena of several."""
+    return [each for each in children_of(pid) if "himeji_server.worker" in words_of(each)]
