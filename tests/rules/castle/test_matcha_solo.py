@@ -1,6 +1,7 @@
 """Matcha for one seat: the start, the rival's green dice, its geishas and its losses (M-12)."""
 
 import json
+from functools import partial
 
 import pytest
 from himeji import rules
@@ -8,41 +9,18 @@ from himeji.rules.errors import ImpossiblePosition
 
 RIVAL = 1
 CARDS = [*(f"solitaire-{n}" for n in range(1, 10)), "solitaire-m1", "solitaire-m2", "solitaire-m3"]
-FULL = {"coral": (2, [3], 5), "black": (1, [3], 6), "white": (2, [4], 6), "green": (2, [3], 6)}
 
 
 @pytest.fixture
-def table(first_turn):
+def table(solitaire):
     """A position at the player's first turn, the deck in a known order."""
-
-    def build(cards):
-        position = first_turn(1, 1, "matcha-solo", difficulty="easy")
-        position["decks"]["solitaire"] = []
-        rest = [card for card in CARDS if card not in cards]
-        position["solitaire"] = {"top": cards[0], "under": [*cards[1:], *rest]}
-        return position
-
-    return build
+    return partial(solitaire, ruleset="matcha-solo")
 
 
 @pytest.fixture
-def rivals_turn(table, load):
-    """The game after the rival's turn began, with full bridges but for dice in `placed`."""
-
-    def build(cards, placed=None, change=None, bridges=None):
-        position = table(cards)
-        for colour, (left, centre, right) in (FULL | (bridges or {})).items():
-            position["bridges"][colour] = {"left": left, "centre": centre, "right": right}
-        for space, die in (placed or {}).items():
-            position["spaces"][space] = [die]
-        position["turn"] = len(placed or {})
-        position["turn_order"] = [1, 0] if position["turn"] % 2 == 0 else [0, 1]
-        position["pending"] = []
-        if change:
-            change(position)
-        return load(position)
-
-    return build
+def rivals_turn(rivals_turn):
+    """The game after a turn of the rival, or where it waits for a choice of the player."""
+    return partial(rivals_turn, ruleset="matcha-solo")
 
 
 def geishas(**places):
@@ -132,7 +110,7 @@ def test_a_green_die_goes_left_else_right_else_to_the_well(rivals_turn, placed, 
         bridges["coral"] = (2, [], 5)
     if len(placed) == 2:
         bridges["black"] = (1, [], 6)
-    game = rivals_turn(["solitaire-9", "solitaire-m3"], placed, bridges=bridges)
+    game = rivals_turn(["solitaire-9", "solitaire-m3"], bridges, placed)
     assert json.loads(game.to_json())["spaces"][space] == ["green 6"]
     assert gains(game)[0] == (
         4,
