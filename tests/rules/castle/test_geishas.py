@@ -157,6 +157,8 @@ def test_step_1_does_the_yellow_curtain_and_then_takes_the_card(acting, do, offe
     assert held(game)["action_card"].startswith("start-action")
     position = json.loads(game.to_json())
     assert position["tea"]["outskirts"]["flower"] not in ("flower-1", *position["decks"]["flower"])
+    kinds = [e.kind for e in game.events_since(0) if e.rule in ("M-7.5", "M-7.6")]
+    assert kinds[-2:] == ["card-moved", "draw"]  # the next card comes when this one shines
 
 
 @pytest.mark.rule("M-7.6")
@@ -295,16 +297,30 @@ def test_without_a_green_die_or_a_geisha_or_after_round_3_there_is_no_pond(round
 
 
 @pytest.mark.rule("M-10.3")
-def test_the_next_round_clears_the_dice_and_keeps_the_tiles(round_end):
-    game = round_end()
-    position = json.loads(game.to_json())
+def test_the_next_round_clears_the_dice_and_keeps_the_tiles(round_end, tea):
+    before, position = tea(2), json.loads(round_end().to_json())
     assert position["round"] == 2
     assert not any(position["spaces"].values())
     for bridge in position["bridges"].values():
         assert bridge["left"]
         assert bridge["right"]
         assert len(bridge["centre"]) == 1
-    assert position["tea"]["outskirts"] == {"flower": "flower-1", "calligraphy": "calligraphy-3"}
+    for kept in ("tea", "yard_tiles", "gardens", "rooms"):
+        assert position[kept] == before[kept]
+
+
+@pytest.mark.rule("M-10.1", "M-10.2")
+def test_gardens_and_pond_come_in_the_new_turn_order(round_end, do, offers):
+    def change(position):
+        at(overlook=1)(position)
+        position["clans"][1]["geishas"] |= {"domain": 4, "overlook": 1}
+        position["clans"][1]["influence"] = 1
+
+    game = round_end(change=change)
+    assert game.to_move == 1
+    do(game, "activate pond", "done")
+    assert game.to_move == 0
+    assert offers(game) == {"done", "activate pond"}
 
 
 @pytest.mark.rule("M-11.1")
@@ -322,6 +338,27 @@ def test_geishas_score_by_their_place_and_rooms_by_own_members(round_end):
     assert lines["warriors"] == game.tables.yard_value[0] * 1  # geishas do not feed it
     game = round_end(number=3, change=at(step_1=2, step_2=3))
     assert game.breakdown()[0]["geishas"] == 2 * 2 + 3 * 3
+
+    def trained(position):
+        at(warriors_room=2)(position)
+        position["clans"][0]["warriors"] |= {"yard-1": 1, "yard-3": 3}
+
+    game = round_end(number=3, change=trained)
+    assert game.breakdown()[0]["geishas"] == 2 * (2 * 4)
+    assert game.breakdown()[0]["warriors"] == 0
+
+
+@pytest.mark.parametrize(("influence", "first"), [(0, 0), (1, 1)])
+@pytest.mark.rule("M-11.1", "B-7.5")
+def test_a_tie_above_120_points_goes_to_the_one_higher_in_turn_order(round_end, influence, first):
+    def even(position):
+        for clan in position["clans"]:
+            clan["vp"] = 171
+        position["clans"][1]["influence"] = influence
+
+    game = round_end(number=3, change=even)
+    assert game.scores() == [171, 171]
+    assert game.ranking()[first] == 1
 
 
 @pytest.mark.parametrize(("chasen", "points"), [(2, 0), (3, 1), (6, 1), (7, 2)])
