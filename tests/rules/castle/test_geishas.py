@@ -184,6 +184,17 @@ def test_a_lantern_of_the_curtain_does_not_include_the_card(acting, do):
     assert held(game)["lantern"] == ["decree-1", "calligraphy-1"]
 
 
+@pytest.mark.rule("M-7.5", "M-4.2")
+def test_the_backs_of_outskirts_cards_shine_for_a_chasen_and_a_seal(tea, load, do):
+    position = tea(2)
+    for deck, card in (("flower", "flower-2"), ("calligraphy", "calligraphy-2")):
+        position["decks"][deck].remove(card)
+    position["clans"][0]["lantern"] = ["flower-2", "calligraphy-2"]
+    game = load(position)
+    do(game, "take green left", "place well", "first gains")
+    assert (held(game)["chasen"], held(game)["seal"]) == (1, 1)
+
+
 @pytest.mark.rule("M-7.5", "M-7.6")
 def test_the_last_card_of_a_deck_stays(acting, do, offers):
     def change(position):

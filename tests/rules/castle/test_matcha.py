@@ -270,6 +270,26 @@ def test_flower_cards_are_blue_above_and_calligraphy_cards_yellow_above():
             assert (rows[1 - blue].dark, rows[1 - blue].cost) == (False, 0)
 
 
+@pytest.mark.rule("M-5.3")
+def test_an_icon_for_one_yellow_curtain_gives_one_of_the_two(acting, do, offers):
+    effect = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": ["curtain yellow"]}
+    game = acting(effect)
+    assert offers(game) == {"done", "curtain flower lower", "curtain calligraphy upper"}
+    do(game, "curtain flower lower")
+    assert (held(game)["coin"], held(game)["vp"], game.to_move) == (4, 0, 1)
+
+
+@pytest.mark.parametrize("worker", ["courtier", "gardener", "warrior"])
+@pytest.mark.rule("M-5.3")
+def test_a_worker_or_geisha_is_one_of_the_two_or_none(acting, do, offers, worker):
+    effects = [f"{worker} or geisha"]
+    step = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": effects}
+    game = acting(step, coin=2, food=1, iron=1)
+    assert offers(game) == {"done", f"do {worker}", "do geisha"}
+    do(game, "do geisha", "entrance")
+    assert (held(game)["geishas"]["entrance"], game.to_move) == (1, 1)
+
+
 @pytest.mark.rule("M-5.5")
 def test_a_die_leaves_the_cards_where_they_are(tea, load, do):
     game = load(tea(coin=9))
