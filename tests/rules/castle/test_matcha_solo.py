@@ -161,13 +161,6 @@ def test_another_geisha_than_the_one_just_placed_goes_one_step(rivals_turn, offe
     assert (rival(game)["geishas"]["entrance"], rival(game)["geishas"]["overlook"]) == (1, 1)
 
 
-@pytest.mark.rule("M-12.9", "M-12.4")
-def test_if_none_was_placed_any_geisha_may_move(rivals_turn):
-    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(step_1=5))
-    assert rival(game)["geishas"]["step-2"] == 1
-    assert (6, 1, "S-5") in gains(game)  # the impossible placement
-
-
 @pytest.mark.rule("M-12.4", "M-12.5")
 def test_an_impossible_movement_gives_the_round_number(rivals_turn):
     game = rivals_turn(["solitaire-m1", "solitaire-4"])
@@ -309,6 +302,12 @@ WHOLE_TURNS = [
         holding(geishas(entrance=1, step_1=1), vp=2),
         "rival walks entrance overlook",
         "domain to entrance, pays 2 vp, entrance to overlook",
+    ),
+    (
+        "m1",  # none is placed, so the one at the entrance may walk
+        geishas(entrance=1, gardeners_room=2, warriors_room=2),
+        "rival walks entrance overlook",
+        "gains 1 vp, pays 1 vp, entrance to overlook",
     ),
     (
         "m2",
