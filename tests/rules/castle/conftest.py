@@ -1,7 +1,7 @@
 """Hand-made positions: a game at its first turn as JSON to edit, and play by texts."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,12 @@ from tests.rules.castle.tea_table import show
 
 Position = dict[str, Any]
 GOODS = ("food", "iron", "pearl", "chasen", "coin", "seal", "vp")
+FULL: dict[str, tuple[int | None, list[int], int | None]] = {
+    "coral": (2, [3], 5),
+    "black": (1, [3], 6),
+    "white": (2, [4], 6),
+    "green": (2, [3], 6),
+}
 
 
 @pytest.fixture
@@ -108,6 +114,55 @@ def acting(tea: Callable[..., Position], load: Callable[..., Game]) -> Callable[
         position["spaces"]["well"] = [f"coral {bridge['left']}"]
         bridge["left"] = bridge["centre"].pop(0)
         position["pending"] = list(steps)
+        if change:
+            change(position)
+        return load(position)
+
+    return build
+
+
+@pytest.fixture
+def solitaire(first_turn: Callable[..., Position]) -> Callable[..., Position]:
+    """A position at the player's first turn against the rival, the deck in a known order."""
+
+    def build(cards: Sequence[str] = ("solitaire-9",), ruleset: str = "solo") -> Position:
+        position = first_turn(1, 1, ruleset, difficulty="easy")
+        rest = [card for card in position["decks"]["solitaire"] if card not in cards]
+        position["decks"]["solitaire"] = []
+        position["solitaire"] = {"top": cards[0], "under": [*cards[1:], *rest]}
+        return position
+
+    return build
+
+
+@pytest.fixture
+def rivals_turn(
+    solitaire: Callable[..., Position], load: Callable[..., Game]
+) -> Callable[..., Game]:
+    """The game after a turn of the rival, or where it waits for a choice of the player.
+
+    Dice that are not on a bridge lie where `placed` says, the others in the Well.
+    """
+
+    def build(
+        cards: Sequence[str],
+        bridges: dict[str, tuple[int | None, list[int], int | None]] | None = None,
+        placed: dict[str, str] | None = None,
+        change: Callable[[Position], None] | None = None,
+        ruleset: str = "solo",
+    ) -> Game:
+        position, missing = solitaire(cards, ruleset), []
+        for colour in position["bridges"]:
+            left, centre, right = (FULL | (bridges or {}))[colour]
+            position["bridges"][colour] = {"left": left, "centre": centre, "right": right}
+            missing += [colour] * (3 - len(centre) - bool(left) - bool(right))
+        position["turn"] = len(missing)
+        for space, die in (placed or {}).items():
+            position["spaces"][space] = [die]
+            missing.remove(die.split()[0])
+        position["spaces"]["well"] = [f"{colour} 1" for colour in missing]
+        position["turn_order"] = [1, 0] if position["turn"] % 2 == 0 else [0, 1]
+        position["pending"] = []
         if change:
             change(position)
         return load(position)

@@ -1,70 +1,23 @@
-"""Matcha: GEISHA, the path, ceremony tiles, the pond, scoring (M-7, M-8, M-10, M-11)."""
+"""Matcha: GEISHA, the path, the pond, scoring (M-7, M-10, M-11)."""
 
 import json
 
 import pytest
-from himeji import rules
 from himeji.rules.errors import IllegalAction
 
-from tests.rules.castle.tea_table import held, show
+from tests.rules.castle.tea_table import (
+    at,
+    at_places,
+    both,
+    held,
+    lilies,
+    plain,
+    show,
+    tiles,
+)
 
 GEISHA = {"step": "geisha", "seat": 0, "entrance": True, "walk": True}
 WALK = GEISHA | {"entrance": False}
-
-
-def at(**places):
-    """A change that puts seat 0's geishas there; names with an underscore for the dash."""
-
-    def change(position):
-        found = {place.replace("_", "-"): number for place, number in places.items()}
-        position["clans"][0]["geishas"] |= {"domain": 5 - sum(found.values())} | found
-
-    return change
-
-
-def both(*changes):
-    def change(position):
-        for each in changes:
-            each(position)
-
-    return change
-
-
-def tiles(**places):
-    """A change that lays ceremony tiles: `own`, `overlook`, `room` (the gardeners')."""
-
-    def change(position):
-        homes = position["tea"]["ceremonies"]
-        slots = {"own": (position["clans"][0], "ceremony"), "overlook": (homes, "overlook")}
-        slots["room"] = (homes, "gardeners-room")
-        for place, number in places.items():
-            table, key = slots[place]
-            swap(position, table[key], f"ceremony-{number:02}")
-            table[key] = f"ceremony-{number:02}"
-
-    return change
-
-
-def swap(position, old, new):
-    """Where the new tile lay, the old one lies now."""
-    homes = position["tea"]["ceremonies"]
-    for place, tile in homes.items():
-        if tile == new:
-            homes[place] = old
-    for clan in position["clans"]:
-        if clan["ceremony"] == new:
-            clan["ceremony"] = old
-
-
-def lilies(*names):
-    def change(position):
-        position["tea"]["lilies"] = [f"lily-{name}" for name in names]
-
-    return change
-
-
-def plain(texts):
-    return {text for text in texts if not text.startswith("exchange")}
 
 
 # --- GEISHA (M-7.1 to M-7.4) --------------------------------------------------------------------
@@ -83,13 +36,6 @@ def test_entrance_and_walk_once_each_in_any_order(acting, do, offers):
         "walk entrance step-1",
         "walk entrance step-2",
     }
-
-
-def at_places(**places):
-    found = {place.replace("_", "-"): number for place, number in places.items()}
-    empty = dict.fromkeys(["overlook", "step-1", "step-2", "entrance"], 0)
-    rooms = {f"{kind}s-room": 0 for kind in ("gardener", "warrior", "courtier")}
-    return {"domain": 5 - sum(places.values())} | empty | rooms | found
 
 
 @pytest.mark.rule("M-7.1")
@@ -211,6 +157,8 @@ def test_step_1_does_the_yellow_curtain_and_then_takes_the_card(acting, do, offe
     assert held(game)["action_card"].startswith("start-action")
     position = json.loads(game.to_json())
     assert position["tea"]["outskirts"]["flower"] not in ("flower-1", *position["decks"]["flower"])
+    kinds = [e.kind for e in game.events_since(0) if e.rule in ("M-7.5", "M-7.6")]
+    assert kinds[-2:] == ["card-moved", "draw"]  # the next card comes when this one shines
 
 
 @pytest.mark.rule("M-7.6")
@@ -234,6 +182,17 @@ def test_a_lantern_of_the_curtain_does_not_include_the_card(acting, do):
     do(game, "walk entrance step-1", "take calligraphy card", "perform")
     assert (held(game)["coin"], held(game)["seal"]) == (1, 0)
     assert held(game)["lantern"] == ["decree-1", "calligraphy-1"]
+
+
+@pytest.mark.rule("M-7.5", "M-4.2")
+def test_the_backs_of_outskirts_cards_shine_for_a_chasen_and_a_seal(tea, load, do):
+    position = tea(2)
+    for deck, card in (("flower", "flower-2"), ("calligraphy", "calligraphy-2")):
+        position["decks"][deck].remove(card)
+    position["clans"][0]["lantern"] = ["flower-2", "calligraphy-2"]
+    game = load(position)
+    do(game, "take green left", "place well", "first gains")
+    assert (held(game)["chasen"], held(game)["seal"]) == (1, 1)
 
 
 @pytest.mark.rule("M-7.5", "M-7.6")
@@ -278,220 +237,6 @@ def test_only_the_place_where_a_walk_ends_gives_its_effect(acting, do, offers):
     game = acting(WALK, change=both(at(step_1=1), tiles(room=6)), chasen=5, seal=1)
     do(game, "walk step-1 gardeners-room")
     assert plain(offers(game)) == {"done", "perform"}
-
-
-# --- ceremony tiles (M-8) -----------------------------------------------------------------------
-
-
-def using(acting, number, face, **clan):
-    """The game after a tile began: blue by the own domain, yellow by the gardeners' room."""
-    change = clan.pop("change", None)
-    if face == "blue":
-        clan["seal"] = clan.get("seal", 0) + 1
-        laid = tiles(own=number)
-        step = {"step": "own-ceremony", "seat": 0}
-    else:
-        laid = tiles(room=number)
-        step = {"step": "offer", "seat": 0, "place": 1, "rule": "M-7.5"}
-        step["card"] = f"ceremony-{number:02}"
-    game = acting(step, change=both(laid, change) if change else laid, **clan)
-    game.apply(rules.action_id("matcha", "perform"))
-    return game
-
-
-@pytest.mark.rule("M-8.1", "M-8.2")
-def test_every_face_is_as_in_the_table():
-    tables = rules.ruleset("matcha").tables
-    faces = [
-        [" + ".join(effect.text for effect in row.gives) for row in tables.of(number).rows]
-        for number in tables.kinds["ceremony"]
-    ]
-    assert faces == [
-        ["geisha + 1 any", "stone-gardens"],
-        ["courtier + 1 influence", "lantern + 1 seal"],
-        ["castle-row dark + 1 coin", "castle-rows light"],
-        ["yard-tile blue", "yard-tiles yellow"],
-        ["gardener + 1 vp", "4 vp"],
-        ["warrior + 2 coin", "7 coin"],
-        ["geisha-step", "well + well"],
-        ["climb-floor", "4 seal"],
-        ["castle-row any", "lilies + lilies"],
-        ["curtain blue free", "curtains yellow"],
-    ]
-
-
-@pytest.mark.rule("M-8.3")
-def test_the_own_tile_costs_a_seal(acting):
-    game = using(acting, 6, "blue")
-    assert held(game)["seal"] == 0
-
-
-@pytest.mark.rule("M-8.1", "M-8.2")
-def test_two_effects_of_a_face_come_in_either_order(acting, do, offers):
-    game = using(acting, 1, "blue", coin=2)
-    assert offers(game) == {"first any", "first geisha"}
-    do(game, "first geisha", "entrance")
-    assert offers(game) == {"choose food", "choose iron", "choose pearl"}
-
-
-@pytest.mark.rule("M-8.2")
-def test_a_dark_castle_row_still_costs_its_own_seal(acting, do, offers):
-    game = using(acting, 3, "blue", seal=1)
-    do(game, "first castle-row dark")
-    rows = {text for text in offers(game) if text.startswith("row")}
-    assert len(rows) == 5
-    steward = next(text for text in rows if "steward" in text)
-    do(game, steward)
-    assert held(game)["seal"] == 0
-    game = using(acting, 3, "blue")
-    do(game, "first castle-row dark")
-    assert {text.split()[1][:8] for text in offers(game) if text.startswith("row")} == {"diplomat"}
-    light = next(
-        n for n in range(13) if f"row {ROWS[n]}" not in rows and not ROWS[n].startswith("diplomat")
-    )
-    with pytest.raises(IllegalAction, match="shows a dark one"):
-        do(game, f"row {ROWS[light]}")
-
-
-ROWS = [
-    *[f"steward-room-{n} {place}" for n in (1, 2, 3) for place in ("top", "middle", "bottom")],
-    *[f"diplomat-room-{n} {place}" for n in (1, 2) for place in ("first", "second")],
-]
-
-
-@pytest.mark.rule("M-8.2")
-def test_two_light_castle_rows_come_from_two_different_cards(acting, do, offers):
-    game = using(acting, 3, "yellow")
-    first = sorted(text for text in offers(game) if text.startswith("row steward-room-1"))
-    assert len(first) == 2
-    room = first[0].split()[1]
-    do(game, first[0])
-    while not any(text.startswith("row") for text in offers(game)):
-        game.apply(game.legal()[-1])
-    assert not [text for text in offers(game) if room in text]
-    with pytest.raises(IllegalAction, match="performed already"):
-        do(game, first[1])
-    second = next(text for text in offers(game) if text.startswith("row"))
-    do(game, second)
-    assert not any(text.startswith("row") for text in offers(game))
-
-
-@pytest.mark.rule("M-8.2")
-def test_one_of_the_two_blue_yard_faces_or_both_yellow_ones(acting, do, offers):
-    def faces(position):
-        names = ("yard-tile-1", "yard-tile-2", "yard-tile-3", "yard-tile-4")
-        position["yard_tiles"] = dict(zip(position["yard_tiles"], names, strict=True))
-
-    game = using(acting, 4, "blue", change=faces)
-    assert offers(game) == {"done", "yard tile yard-1 blue", "yard tile yard-2 blue"}
-    do(game, "yard tile yard-2 blue")
-    assert not [text for text in offers(game) if text.startswith("yard tile")]
-    game = using(acting, 4, "yellow", change=faces)
-    assert offers(game) == {"done", "yard tile yard-1 yellow", "yard tile yard-3 yellow"}
-    do(game, "yard tile yard-1 yellow")
-    while "yard tile yard-3 yellow" not in offers(game):
-        game.apply(game.legal()[-1])
-    assert "yard tile yard-1 yellow" not in offers(game)
-
-
-@pytest.mark.rule("M-8.2")
-def test_two_different_stone_gardens_give_their_rewards_without_a_gardener(
-    acting,
-    do,
-    offers,
-):
-    def stones(position):
-        names = ("garden-stone-m1", "garden-stone-7", "garden-stone-8")
-        homes = [garden for garden in position["gardens"] if garden.endswith("stone")]
-        position["gardens"] |= dict(zip(homes, names, strict=True))
-
-    game = using(acting, 1, "yellow", change=stones)
-    assert offers(game) == {"done", *(f"activate {c} stone" for c in ("coral", "black", "white"))}
-    do(game, "activate coral stone")
-    assert held(game)["chasen"] == 2
-    with pytest.raises(IllegalAction, match="used already"):
-        do(game, "activate coral stone")
-    with pytest.raises(IllegalAction, match="plant"):
-        do(game, "activate coral plant")
-    do(game, "activate black stone")
-    assert held(game)["coin"] == 3  # garden-stone-7
-    assert not [text for text in offers(game) if text.startswith("activate")]
-
-
-@pytest.mark.rule("M-8.2")
-def test_a_geisha_in_the_garden_goes_one_step_without_chasen(acting, do, offers):
-    game = using(acting, 7, "blue", change=at(entrance=1, step_2=1))
-    rooms = ("gardeners-room", "warriors-room", "courtiers-room")
-    assert offers(game) == {
-        "done",
-        "walk entrance overlook",
-        "walk entrance step-1",
-        *(f"walk step-2 {room}" for room in rooms),
-    }
-    with pytest.raises(IllegalAction, match="one step"):
-        do(game, "walk entrance step-2")
-    do(game, "walk entrance step-1")
-    assert offers(game) == {"take flower card", "take calligraphy card"}
-
-
-@pytest.mark.rule("M-8.2")
-def test_the_well_twice_gives_two_seals_and_no_coins_from_a_die(acting):
-    game = using(acting, 7, "yellow")
-    while game.to_move == 0 and game.stack[-1].rule in ("B-5.2", "M-7.5", "B-6.3"):
-        game.apply(game.legal()[-1])
-    assert held(game)["seal"] >= 2
-
-
-@pytest.mark.rule("M-8.2")
-def test_a_courtier_climbs_one_floor_without_pearl(acting, do, offers):
-    def courtiers(position):
-        position["clans"][0]["courtiers"] |= {"domain": 3, "gate": 1, "diplomat-room-1": 1}
-
-    game = using(acting, 8, "blue", change=courtiers)
-    stewards = {f"climb gate steward-room-{n}" for n in (1, 2, 3)}
-    assert offers(game) == {"done", *stewards, "climb diplomat-room-1 daimyo"}
-    with pytest.raises(IllegalAction, match="one floor"):
-        do(game, "climb gate diplomat-room-1")
-    room = json.loads(game.to_json())["rooms"]["steward-room-2"]
-    do(game, "climb gate steward-room-2")
-    assert held(game)["action_card"] == room
-
-
-@pytest.mark.parametrize(
-    ("number", "good", "amount"), [(5, "vp", 4), (6, "coin", 7), (8, "seal", 4)]
-)
-@pytest.mark.rule("M-8.2")
-def test_simple_faces_give_what_they_show(acting, number, good, amount):
-    assert held(using(acting, number, "yellow"))[good] == amount
-
-
-@pytest.mark.rule("M-8.2")
-def test_all_three_lilies_twice(acting):
-    game = using(acting, 9, "yellow", change=lilies("coin", "chasen", "vp"))
-    assert (held(game)["coin"], held(game)["chasen"], held(game)["vp"]) == (4, 2, 2)
-
-
-@pytest.mark.rule("M-8.2")
-def test_one_blue_curtain_without_its_seal_and_both_yellow_ones(acting, do, offers):
-    game = using(acting, 10, "blue")
-    assert offers(game) == {"done", "curtain flower upper", "curtain calligraphy lower"}
-    do(game, "curtain flower upper")
-    assert offers(game) == {"done", "do gardener", "do geisha"}
-    game = using(acting, 10, "yellow")
-    assert offers(game) == {"done", "curtain flower lower", "curtain calligraphy upper"}
-    do(game, "curtain flower lower", "curtain calligraphy upper")
-    assert (held(game)["coin"], held(game)["vp"]) == (4, 2)
-
-
-@pytest.mark.rule("M-5.3")
-def test_both_curtains_of_one_card_and_the_blue_one_costs_its_seal(acting, do, offers):
-    effect = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": ["curtains of a card"]}
-    game = acting(effect, seal=1)
-    assert len(plain(offers(game))) == 5
-    do(game, "curtain flower lower")
-    assert plain(offers(game)) == {"done", "curtain flower upper"}
-    do(game, "curtain flower upper")
-    assert held(game)["seal"] == 0
 
 
 # --- the end of a round, scoring (M-10, M-11) ---------------------------------------------------
@@ -563,16 +308,30 @@ def test_without_a_green_die_or_a_geisha_or_after_round_3_there_is_no_pond(round
 
 
 @pytest.mark.rule("M-10.3")
-def test_the_next_round_clears_the_dice_and_keeps_the_tiles(round_end):
-    game = round_end()
-    position = json.loads(game.to_json())
+def test_the_next_round_clears_the_dice_and_keeps_the_tiles(round_end, tea):
+    before, position = tea(2), json.loads(round_end().to_json())
     assert position["round"] == 2
     assert not any(position["spaces"].values())
     for bridge in position["bridges"].values():
         assert bridge["left"]
         assert bridge["right"]
         assert len(bridge["centre"]) == 1
-    assert position["tea"]["outskirts"] == {"flower": "flower-1", "calligraphy": "calligraphy-3"}
+    for kept in ("tea", "yard_tiles", "gardens", "rooms"):
+        assert position[kept] == before[kept]
+
+
+@pytest.mark.rule("M-10.1", "M-10.2")
+def test_gardens_and_pond_come_in_the_new_turn_order(round_end, do, offers):
+    def change(position):
+        at(overlook=1)(position)
+        position["clans"][1]["geishas"] |= {"domain": 4, "overlook": 1}
+        position["clans"][1]["influence"] = 1
+
+    game = round_end(change=change)
+    assert game.to_move == 1
+    do(game, "activate pond", "done")
+    assert game.to_move == 0
+    assert offers(game) == {"done", "activate pond"}
 
 
 @pytest.mark.rule("M-11.1")
@@ -590,6 +349,27 @@ def test_geishas_score_by_their_place_and_rooms_by_own_members(round_end):
     assert lines["warriors"] == game.tables.yard_value[0] * 1  # geishas do not feed it
     game = round_end(number=3, change=at(step_1=2, step_2=3))
     assert game.breakdown()[0]["geishas"] == 2 * 2 + 3 * 3
+
+    def trained(position):
+        at(warriors_room=2)(position)
+        position["clans"][0]["warriors"] |= {"yard-1": 1, "yard-3": 3}
+
+    game = round_end(number=3, change=trained)
+    assert game.breakdown()[0]["geishas"] == 2 * (2 * 4)
+    assert game.breakdown()[0]["warriors"] == 0
+
+
+@pytest.mark.parametrize(("influence", "first"), [(0, 0), (1, 1)])
+@pytest.mark.rule("M-11.1", "B-7.5")
+def test_a_tie_above_120_points_goes_to_the_one_higher_in_turn_order(round_end, influence, first):
+    def even(position):
+        for clan in position["clans"]:
+            clan["vp"] = 171
+        position["clans"][1]["influence"] = influence
+
+    game = round_end(number=3, change=even)
+    assert game.scores() == [171, 171]
+    assert game.ranking()[first] == 1
 
 
 @pytest.mark.parametrize(("chasen", "points"), [(2, 0), (3, 1), (6, 1), (7, 2)])

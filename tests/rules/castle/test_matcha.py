@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from himeji import rules
 from himeji.rules.castle.matcha import matcha_ruleset
+from himeji.rules.chance import Scripted, seeded
 from himeji.rules.datafile import packaged
 from himeji.rules.errors import BadComponents, IllegalAction, ImpossiblePosition
 
@@ -45,17 +46,15 @@ def test_the_expansion_is_shuffled_into_the_decks():
 
 
 @pytest.mark.rule("M-3.2", "B-1.2")
-def test_the_redeal_sees_the_geisha_action():
-    ruleset = rules.ruleset("matcha")
-    for seed in range(60):
-        position = json.loads(rules.new_game("matcha", 2, seed=seed).to_json())
-        dark = {
-            next(row.gives[0].text for row in card.rows if row.dark)
-            for card in (
-                ruleset.tables.of(ruleset.tables.numbers[c]) for c in position["rooms"].values()
-            )
-        }
-        assert len(dark) > 1
+def test_five_cards_with_the_geisha_action_are_dealt_again():
+    geishas = ["steward-16", "steward-17", "steward-18", "diplomat-13", "diplomat-14"]
+    kept = [*geishas[:4], "diplomat-02"]
+    numbers = rules.ruleset("matcha").tables.numbers
+    script = [numbers[card] for card in (*geishas, *kept)]
+    game = rules.new_game("matcha", 2, chance=Scripted(script, seeded(1)))
+    position = json.loads(game.to_json())
+    assert list(position["rooms"].values()) == kept
+    assert position["deal"] == 2
 
 
 @SEATS
@@ -200,6 +199,19 @@ def test_two_dice_fit_on_a_new_space_with_three_seats(tea, load, do, offers, sea
     assert ("place tea-fields-left" in offers(game)) is (seats > 2)
 
 
+@pytest.mark.parametrize(("below", "coins"), [(2, 5), (4, 3), (6, 1)])
+@pytest.mark.rule("M-5.2", "B-2.5")
+def test_a_second_die_on_a_new_space_compares_with_the_die_below(tea, load, do, below, coins):
+    position = tea(3, coin=2)
+    position["bridges"]["coral"]["centre"].pop()
+    position["spaces"]["outskirts-upper"] = [f"coral {below}"]
+    position["turn"] = 2
+    set_die(position, "green", 5)
+    game = load(position)
+    do(game, "take green right", "place outskirts-upper")
+    assert held(game)["coin"] == coins
+
+
 @pytest.mark.parametrize(("value", "coins"), [(6, 3), (5, 2), (3, 0)])
 @pytest.mark.rule("M-5.2", "B-2.5")
 def test_the_coin_difference_is_that_of_the_base_game(tea, load, do, value, coins):
@@ -256,6 +268,26 @@ def test_flower_cards_are_blue_above_and_calligraphy_cards_yellow_above():
             rows = tables.of(number).rows
             assert (rows[blue].dark, rows[blue].cost) == (True, 1)
             assert (rows[1 - blue].dark, rows[1 - blue].cost) == (False, 0)
+
+
+@pytest.mark.rule("M-5.3")
+def test_an_icon_for_one_yellow_curtain_gives_one_of_the_two(acting, do, offers):
+    effect = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": ["curtain yellow"]}
+    game = acting(effect)
+    assert offers(game) == {"done", "curtain flower lower", "curtain calligraphy upper"}
+    do(game, "curtain flower lower")
+    assert (held(game)["coin"], held(game)["vp"], game.to_move) == (4, 0, 1)
+
+
+@pytest.mark.parametrize("worker", ["courtier", "gardener", "warrior"])
+@pytest.mark.rule("M-5.3")
+def test_a_worker_or_geisha_is_one_of_the_two_or_none(acting, do, offers, worker):
+    effects = [f"{worker} or geisha"]
+    step = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": effects}
+    game = acting(step, coin=2, food=1, iron=1)
+    assert offers(game) == {"done", f"do {worker}", "do geisha"}
+    do(game, "do geisha", "entrance")
+    assert (held(game)["geishas"]["entrance"], game.to_move) == (1, 1)
 
 
 @pytest.mark.rule("M-5.5")
@@ -344,8 +376,8 @@ def test_two_seals_buy_a_chasen_at_any_time_below_the_cap(tea, load, do, offers)
     assert "exchange 2 seals for 1 chasen" not in offers(game)
     with pytest.raises(IllegalAction, match="chasen stands at its cap"):
         do(game, "exchange 2 seals for 1 chasen")
-    do(game, "exchange 1 seal for 1 coin")
-    assert held(game)["coin"] == 1
+    do(game, "exchange 1 seal for 1 coin", "exchange 2 seals for 1 pearl")
+    assert (held(game)["seal"], held(game)["coin"], held(game)["pearl"]) == (0, 1, 1)
 
 
 # --- positions and data -------------------------------------------------------------------------

@@ -1,48 +1,29 @@
 """Matcha for one seat: the start, the rival's green dice, its geishas and its losses (M-12)."""
 
 import json
+import re
+from functools import partial
 
 import pytest
 from himeji import rules
 from himeji.rules.errors import ImpossiblePosition
 
+from tests.rules.playing import finish, policy
+
 RIVAL = 1
 CARDS = [*(f"solitaire-{n}" for n in range(1, 10)), "solitaire-m1", "solitaire-m2", "solitaire-m3"]
-FULL = {"coral": (2, [3], 5), "black": (1, [3], 6), "white": (2, [4], 6), "green": (2, [3], 6)}
 
 
 @pytest.fixture
-def table(first_turn):
+def table(solitaire):
     """A position at the player's first turn, the deck in a known order."""
-
-    def build(cards):
-        position = first_turn(1, 1, "matcha-solo", difficulty="easy")
-        position["decks"]["solitaire"] = []
-        rest = [card for card in CARDS if card not in cards]
-        position["solitaire"] = {"top": cards[0], "under": [*cards[1:], *rest]}
-        return position
-
-    return build
+    return partial(solitaire, ruleset="matcha-solo")
 
 
 @pytest.fixture
-def rivals_turn(table, load):
-    """The game after the rival's turn began, with full bridges but for dice in `placed`."""
-
-    def build(cards, placed=None, change=None, bridges=None):
-        position = table(cards)
-        for colour, (left, centre, right) in (FULL | (bridges or {})).items():
-            position["bridges"][colour] = {"left": left, "centre": centre, "right": right}
-        for space, die in (placed or {}).items():
-            position["spaces"][space] = [die]
-        position["turn"] = len(placed or {})
-        position["turn_order"] = [1, 0] if position["turn"] % 2 == 0 else [0, 1]
-        position["pending"] = []
-        if change:
-            change(position)
-        return load(position)
-
-    return build
+def rivals_turn(rivals_turn):
+    """The game after a turn of the rival, or where it waits for a choice of the player."""
+    return partial(rivals_turn, ruleset="matcha-solo")
 
 
 def geishas(**places):
@@ -102,16 +83,39 @@ def test_three_cards_join_the_nine_with_green_bridge_sides_and_all_are_marked():
     cards = [ruleset.tables.of(number) for number in ruleset.tables.kinds["solitaire"]]
     assert [card.id for card in cards] == CARDS
     assert [(card.colour, card.side) for card in cards[9:]] == [(3, 0), (3, 2), (3, 1)]
+    tea_fields = [
+        ruleset.tables.spaces.index(space)
+        for space in ruleset.tables.spaces
+        if space.area == "tea-fields"
+    ]
+    assert [list(card.targets) for card in cards[9:]] == [tea_fields] * 3
     assert len({(card.colour, card.side) for card in cards}) == 12
     assert all(card.reconstructed for card in cards)
 
 
-@pytest.mark.rule("M-12.8")
-def test_the_rival_has_five_geishas_and_scores_them():
+@pytest.mark.rule("M-3.3", "M-3.5", "M-3.6", "M-4.1")
+def test_one_seat_is_set_up_as_two_and_has_four_turns_a_round():
     game = rules.new_game("matcha-solo", 1, seed=4)
     position = json.loads(game.to_json())
-    assert position["clans"][RIVAL]["geishas"]["domain"] == 5
-    assert "geishas" in game.breakdown()[RIVAL]
+    for bridge in position["bridges"].values():
+        assert len([bridge["left"], *bridge["centre"], bridge["right"]]) == 3
+    assert [len(position["decks"][deck]) for deck in ("flower", "calligraphy")] == [5, 5]
+    tea = position["tea"]
+    assert len({*tea["ceremonies"].values(), *tea["offered"]}) == 4 + 2
+    finish(game, policy(4))
+    taken = [event.seat for event in game.events_since(0) if event.kind == "die-taken"]
+    assert (taken.count(0), taken.count(RIVAL)) == (12, 12)
+
+
+@pytest.mark.rule("M-12.8", "M-11.1")
+def test_the_rival_has_five_geishas_and_scores_them_as_a_player_does(table, load):
+    assert table(["solitaire-9"])["clans"][RIVAL]["geishas"]["domain"] == 5
+    position = table(["solitaire-9"])
+    position["clans"][RIVAL]["gardeners"] = ["coral plant", "white stone", "black stone"]
+    position["clans"][RIVAL]["courtiers"] |= {"domain": 4, "gate": 1}
+    geishas(entrance=1, step_2=1, gardeners_room=2, courtiers_room=1)(position)
+    lines = load(position).breakdown()[RIVAL]
+    assert lines["geishas"] == 1 + 3 + 2 * (2 * 3) + 2 * 1
 
 
 # --- the die (M-12.3) ---------------------------------------------------------------------------
@@ -132,11 +136,11 @@ def test_a_green_die_goes_left_else_right_else_to_the_well(rivals_turn, placed, 
         bridges["coral"] = (2, [], 5)
     if len(placed) == 2:
         bridges["black"] = (1, [], 6)
-    game = rivals_turn(["solitaire-9", "solitaire-m3"], placed, bridges=bridges)
+    game = rivals_turn(["solitaire-9", "solitaire-m3"], bridges, placed)
     assert json.loads(game.to_json())["spaces"][space] == ["green 6"]
     assert gains(game)[0] == (
         4,
-        6 - game.tables.spaces[8 - 1 if space == "well" else 12].printed,
+        6 - (1 if space == "well" else 5),
         "S-4",
     )
 
@@ -155,13 +159,6 @@ def test_another_geisha_than_the_one_just_placed_goes_one_step(rivals_turn, offe
     do(game, "rival walks entrance overlook")
     assert rival(game)["geishas"] | {"domain": 3} == rival(game)["geishas"]
     assert (rival(game)["geishas"]["entrance"], rival(game)["geishas"]["overlook"]) == (1, 1)
-
-
-@pytest.mark.rule("M-12.9", "M-12.4")
-def test_if_none_was_placed_any_geisha_may_move(rivals_turn):
-    game = rivals_turn(["solitaire-m1", "solitaire-4"], change=geishas(step_1=5))
-    assert rival(game)["geishas"]["step-2"] == 1
-    assert (6, 1, "S-5") in gains(game)  # the impossible placement
 
 
 @pytest.mark.rule("M-12.4", "M-12.5")
@@ -274,6 +271,91 @@ def test_the_marker_goes_back_two_and_ends_on_top_of_a_tie(
     assert rival(game)["geishas"]["step-2"] == 1
     assert json.loads(game.to_json())["markers"] == markers
     assert (6, 1, "S-5") not in gains(game)
+
+
+# --- whole turns, told in words (M-12.4, M-12.5, M-12.9) ----------------------------------------
+
+
+def told(game):
+    """What the rival did after its die was placed; of cards that leave, their deck."""
+    words = [game.rules.tell(record, 1) for record in game.log if record[1] == RIVAL]
+    placed = next(n for n, text in enumerate(words) if " places " in text)
+    text = re.sub(r"the rival:? (a geisha goes from )?", "", ", ".join(words[placed + 1 :]))
+    return re.sub(r"-\d leaves the game", " leaves", text)
+
+
+def holding(change, **amounts):
+    return both(change, lambda position: position["clans"][RIVAL].update(amounts))
+
+
+def spent(**amounts):
+    """Every geisha stands where its walk ends."""
+    return holding(geishas(overlook=1, gardeners_room=2, warriors_room=2), **amounts)
+
+
+NO_DIE = {"m1": (None, [], 6), "m2": (2, [], 6), "m3": (2, [], None)}
+WHOLE_TURNS = [
+    ("m1", spent(vp=2), "", "gains 1 vp, pays 3 vp, gains 1 vp"),
+    ("m1", spent(), "", "gains 1 vp, pays 1 vp, gains 1 vp"),
+    (
+        "m1",
+        holding(geishas(entrance=1, step_1=1), vp=2),
+        "rival walks entrance overlook",
+        "domain to entrance, pays 2 vp, entrance to overlook",
+    ),
+    (
+        "m1",  # none is placed, so the one at the entrance may walk
+        geishas(entrance=1, gardeners_room=2, warriors_room=2),
+        "rival walks entrance overlook",
+        "gains 1 vp, pays 1 vp, entrance to overlook",
+    ),
+    (
+        "m2",
+        holding(geishas(entrance=1), coin=4),
+        "discard flower card, rival walks entrance step-1, discard calligraphy card",
+        "domain to step-1, flower leaves, pays 4 coins, entrance to step-1, calligraphy leaves",
+    ),
+    ("m2", spent(), "", "gains 1 vp, gains 1 vp"),
+    (
+        "m3",
+        holding(geishas(), influence=5),
+        "",
+        "domain to step-2, influence goes to 4, influence goes to 3",
+    ),
+    ("m3", spent(), "", "gains 1 vp"),
+    (
+        "m3 m1",  # the geisha of the first card may walk, that of the second may not
+        geishas(),
+        "rival walks step-2 warriors-room",
+        "domain to step-2, domain to entrance, step-2 to warriors-room",
+    ),
+    (
+        "m3 m1",  # the second card finds no geisha: that of the first may walk, to the last room
+        geishas(gardeners_room=2, warriors_room=2),
+        "",
+        "domain to step-2, gains 1 vp, pays 1 vp, step-2 to courtiers-room",
+    ),
+    (
+        "m1 m2",
+        geishas(),
+        "discard flower card, rival walks entrance overlook",
+        "domain to entrance, gains 1 vp, domain to step-1, flower leaves, entrance to overlook",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cards", "change", "script", "deeds"), WHOLE_TURNS)
+@pytest.mark.rule("M-12.2", "M-12.4", "M-12.5", "M-12.9")
+def test_the_three_cards_do_all_they_say_and_nothing_else(
+    rivals_turn, cards, change, script, deeds
+):
+    turned = cards.split()
+    bridges = {"green": NO_DIE[turned[1]]} if len(turned) > 1 else {}
+    game = rivals_turn([f"solitaire-{card}" for card in (*turned, "4")], bridges, change=change)
+    for text in filter(None, script.split(", ")):
+        game.apply(rules.action_id("matcha-solo", text))
+    assert told(game) == deeds
+    assert "take coral left" in [game.rules.actions.text(action) for action in game.legal()]
 
 
 # --- the garden step (M-12.10) ------------------------------------------------------------------
