@@ -16,7 +16,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle loadtest capacity cluster-test clean
+  ladder-sim ladder-battle loadtest capacity cluster-test rolling-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,7 @@ ifneq ($(CONTRACT),)
 	$(BIN)/buf breaking --against $(CONTRACT)
 endif
 	$(BIN)/python proto/generate.py --check
+	$(BIN)/hadolint deploy/Dockerfile
 
 proto: $(READY) ## generate the Python code of the contract from proto/
 	$(BIN)/buf format --write
@@ -115,6 +116,10 @@ capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes doc
 
 cluster-test: $(BUILT) ## play on a Redis Cluster of six nodes while it loses a primary and moves slots
 	$(BIN)/pytest tests/cluster/check_cluster.py $(ARGS)
+
+rolling-test: $(BUILT) ## restart arenas behind a balancer one by one while bots play (needs Debian's HAProxy; root installs it)
+	$(BIN)/python -m tests.rolling.tools
+	$(BIN)/python -m tests.rolling $(ARGS)
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import platform
 import shlex
@@ -20,7 +19,7 @@ import psutil
 from himeji_sdk.connection import Backoff
 from rich.console import Console
 
-from loadtest import page
+from loadtest import costs, page, scaling
 from loadtest.arena import Arena, ArenaFailedError, heed_sigterm, own_arena
 from loadtest.crowd import Orders
 from loadtest.crowds import CrowdFailedError, Outcome, seated
@@ -76,9 +75,11 @@ class Measuring:
             "sweeps": {str(n): [each.facts() for each in found] for n, found in sweeps.items()},
             "sane": _sane(first),
             "growth": self._growth(),
-            "hold": self._hold().facts(),
+            **self._hold(),
             "overload": self._overload(peak),
             "echo": echo,
+            "bell_us": self._bell(),
+            "fsync_ms": costs.fsync_ms(self._plan.out),
         }
 
     def _sweep(self, processes: int) -> list[Outcome]:
@@ -109,13 +110,23 @@ class Measuring:
             found.append({"games": float(games), **memory})
         return found
 
-    def _hold(self) -> Outcome:
-        """Many games with all seats connected, for a long time."""
+    def _hold(self) -> dict[str, Any]:
+        """Many games with all seats connected, for a long time; and what Redis had to do for it."""
         plan = self._plan
         with self._arena() as arena:
+            before = costs.traffic(arena)
             held = self._play(arena, tables=plan.games, think=plan.think, seconds=plan.hold)
+            after = costs.traffic(arena)
         self._say(f"{plan.games} games held, {plan.think} s a decision", held)
-        return held
+        bytes_each = costs.per_decision(before, after, held.decisions)
+        return {"hold": held.facts(), "redis_bytes": bytes_each}
+
+    def _bell(self) -> float:
+        """What a process pays for hearing of a decision at another one."""
+        with self._arena() as arena:
+            found = costs.bell_us(arena)
+        self._console.print(f"a bell that concerns nobody: {found:.1f} µs")
+        return found
 
     def _overload(self, peak: Outcome) -> dict[str, Any]:
         """The peak again, with all places taken, while twice as many bots want to play besides."""
@@ -243,9 +254,9 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tu
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=ROOT / "build" / "capacity",
-    help="Folder for figures.json, the page, the plots and the logs; build/capacity by default.",
+    help="Folder for capacity.json, the pages, the plots and the logs; build/capacity by default.",
 )
-@click.option("--publish", is_flag=True, help="Write the page and its plots into docs/ as well.")
+@click.option("--publish", is_flag=True, help="Write the pages and their plots into docs/ as well.")
 def main(*, publish: bool, out: Path, **wanted: Any) -> None:
     """Measure what this machine holds, and write it down with plots.
 
@@ -262,9 +273,9 @@ def main(*, publish: bool, out: Path, **wanted: Any) -> None:
     except (ArenaFailedError, CrowdFailedError) as error:
         raise click.ClickException(str(error)) from error
     figures["command"] = shlex.join(["make", "capacity", *_arguments()])
-    (out / "figures.json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
     for folder in [out, *([ROOT / "docs"] if publish else [])]:
         page.write(figures, folder)
+        scaling.write(figures, folder)
     console.print(page.table(figures), markup=False, highlight=False)
     wrong = page.errors(figures)
     if wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,17 +10,19 @@ from loadtest.meters import COMPONENTS, LOAD, REDIS, SERVER
 from loadtest.plots import Line, plot
 
 NAME: Final = "capacity.md"
+FIGURES: Final = "capacity.json"
 REFUSED: Final = "LIMIT_EXCEEDED"
 _SEATS: Final = 2
 
 
 def write(figures: dict[str, Any], folder: Path) -> None:
-    """Write the page and its plots into a folder."""
+    """Write the page, its plots and the figures themselves into a folder."""
     images = folder / "images"
     images.mkdir(exist_ok=True)
     for name, drawing in plots(figures).items():
         (images / f"capacity-{name}.svg").write_text(drawing, encoding="utf-8")
     (folder / NAME).write_text(text(figures), encoding="utf-8")
+    (folder / FIGURES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def errors(figures: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 import grpc
-from himeji.rules.errors import DeadlineExceeded, HimejiError, Unavailable
+from himeji.rules.errors import DeadlineExceeded, HimejiError, RateLimited, Unavailable
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.wire.errors import from_rpc_error
@@ -46,8 +46,8 @@ class Calls:
         until, backoff = time.monotonic() + self._patience, Backoff()
 
         def again(error: HimejiError) -> None:
-            wait = backoff.next()
-            passes = isinstance(error, Unavailable | DeadlineExceeded)
+            wait = backoff.next(error)
+            passes = isinstance(error, Unavailable | DeadlineExceeded | RateLimited)
             if not passes or time.monotonic() + wait > until:
                 raise advised(error, self._target)
             time.sleep(wait)

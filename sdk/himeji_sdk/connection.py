@@ -23,6 +23,7 @@ from himeji.rules.errors import (
     Unsupported,
     VersionMismatch,
 )
+from himeji.wire.errors import RETRY_AFTER
 
 TARGET: Final = "127.0.0.1:50051"
 """Where an arena is unless it was told otherwise."""
@@ -118,8 +119,9 @@ class Backoff:
         """It worked: the next wait is a short one."""
         self._tries = 0
 
-    def next(self) -> float:
-        """Seconds to wait now."""
+    def next(self, error: HimejiError | None = None) -> float:
+        """Seconds to wait now; after an error at least as long as it says."""
         longest = min(self.LONGEST, self.FIRST * 2 ** min(self._tries, 30))
         self._tries += 1
-        return self._random.uniform(longest / 2, longest)
+        advice = int(error.details.get(RETRY_AFTER, 0)) / 1000 if error is not None else 0.0
+        return advice + self._random.uniform(longest / 2, longest)

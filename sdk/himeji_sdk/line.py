@@ -121,7 +121,7 @@ class Line:
         elif isinstance(error, FINAL) or (late and not self._welcomed):
             ended(error)
         else:
-            wait = self._backoff.next()
+            wait = self._backoff.next(error)
             why = error.message
             _log.warning("no connection to %s (%s): again in %.1f s", self._target, why, wait)
             self._inbox.later(wait, again)

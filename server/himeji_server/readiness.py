@@ -10,6 +10,9 @@ from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import Store, StoreRefusedError
 
+ALIVE: Final = "himeji.alive"
+"""The name under which the process says that it answers, whatever the store does."""
+
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -26,6 +29,7 @@ class Readiness:
 
     async def set(self, *, ready: bool) -> None:
         """Tell everyone who asks or watches; without effect once the arena drains."""
+        await self.servicer.set(ALIVE, _SERVING)
         for name in self._names:
             await self.servicer.set(name, _SERVING if ready else _NOT_SERVING)
 

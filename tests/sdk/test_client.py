@@ -3,16 +3,21 @@
 import random
 import socket
 
+import grpc
 import pytest
 from himeji.rules.errors import (
+    Draining,
     IllegalAction,
     InvalidToken,
     MissingToken,
+    RateLimited,
     Refused,
     Unavailable,
     UnknownGame,
 )
+from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
+from himeji_sdk.calls import Calls
 from himeji_sdk.connection import Backoff, find_token
 
 
@@ -212,3 +217,54 @@ def test_waits_grow_and_are_never_the_same_for_two():
     assert len(set(waits[20:])) > 10
     backoff.reset()
     assert backoff.next() <= Backoff.FIRST
+
+
+def test_a_wait_is_longer_by_what_the_arena_asks_for():
+    assert Backoff().next(RateLimited("later", {RETRY_AFTER: "2500"})) > 2.5
+    assert Backoff().next(Draining("stopping")) <= Backoff.FIRST
+
+
+class FailedCall(grpc.RpcError):
+    """What a client is given for a failed call."""
+
+    def __init__(self, code, error=None):
+        self.code = lambda: code
+        self.details = lambda: "" if error is None else error.message
+        status = () if error is None else ((STATUS_DETAILS, to_status(error).SerializeToString()),)
+        self.trailing_metadata = lambda: status
+
+
+def refused(error):
+    return FailedCall(STATUS_CODES[type(error)], error)
+
+
+def answered_after(*failures):
+    """What comes of a call that fails so, time after time, and is answered then."""
+    left = list(failures)
+
+    def method(request, **_):
+        if left:
+            raise left.pop(0)
+        return request
+
+    return Calls("127.0.0.1:1", "himeji_x", patience=60.0)(method, "the request")
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        FailedCall(grpc.StatusCode.UNAVAILABLE),
+        FailedCall(grpc.StatusCode.DEADLINE_EXCEEDED),
+        FailedCall(grpc.StatusCode.CANCELLED),
+        refused(Draining("stopping")),
+        refused(RateLimited("later", {RETRY_AFTER: "1"})),
+    ],
+    ids=["unavailable", "deadline", "cut off by a stopping server", "draining", "rate limited"],
+)
+def test_a_call_is_tried_again_as_the_protocol_says(failure):
+    assert answered_after(failure, failure) == "the request"
+
+
+def test_a_call_that_was_refused_for_good_is_not_tried_again():
+    with pytest.raises(UnknownGame):
+        answered_after(refused(UnknownGame("no such game")))

@@ -16,6 +16,7 @@ from himeji import rules
 from himeji.rules.datafile import packaged
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji_server import contract
+from himeji_server.readiness import ALIVE
 from himeji_server.store import keys
 
 from tests.server.conftest import open_arena
@@ -222,6 +223,7 @@ def test_health_follows_a_redis_that_goes_away_and_comes_back(start_arena, start
         assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
         mine.kill()
         assert (next(overall).status, next(of_a_service).status) == (NOT_SERVING, NOT_SERVING)
+        assert health(arena.address, ALIVE) == SERVING  # no reason to restart the arena
         mine.start()
         assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
     assert arena.stop() == 0

@@ -86,7 +86,7 @@ def test_an_error_comes_out_as_it_went_in(kind):
     assert {key: getattr(got, key) for key in own} == own
 
 
-@pytest.mark.parametrize("kind", [errors.StoreUnavailable, errors.Draining, errors.RateLimited])
+@pytest.mark.parametrize("kind", [errors.StoreUnavailable, errors.RateLimited])
 def test_what_may_be_tried_again_says_when(kind):
     status = to_status(kind("later", {RETRY_AFTER: "2500"}))
     retry = error_details_pb2.RetryInfo()
@@ -98,6 +98,10 @@ def test_what_may_be_tried_again_says_when(kind):
 
 def test_what_need_not_be_tried_again_says_nothing_of_when():
     assert len(to_status(errors.GameEnded("over")).details) == 1
+
+
+def test_after_draining_another_process_answers_at_once():
+    assert len(to_status(errors.Draining("stopping")).details) == 1
 
 
 def test_a_wrong_field_is_named_in_a_bad_request():
@@ -127,7 +131,7 @@ def test_a_long_error_still_fits_into_trailing_metadata():
         (grpc.StatusCode.FAILED_PRECONDITION, errors.Refused),
         (grpc.StatusCode.UNIMPLEMENTED, errors.Unsupported),
         (grpc.StatusCode.UNKNOWN, HimejiError),
-        (grpc.StatusCode.CANCELLED, HimejiError),
+        (grpc.StatusCode.CANCELLED, errors.Unavailable),
     ],
 )
 def test_a_status_without_our_details_becomes_the_base_class_of_its_code(code, kind):

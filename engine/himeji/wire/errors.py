@@ -81,6 +81,8 @@ _BY_CODE: Final[Mapping[StatusCode, type[HimejiError]]] = {
     StatusCode.PERMISSION_DENIED: errors.Forbidden,
     StatusCode.RESOURCE_EXHAUSTED: errors.LimitExceeded,
     StatusCode.UNAVAILABLE: errors.Unavailable,
+    # Who has not cancelled a call was cut off: a stopping server ends so what it did not begin.
+    StatusCode.CANCELLED: errors.Unavailable,
     StatusCode.DEADLINE_EXCEEDED: errors.DeadlineExceeded,
     StatusCode.UNIMPLEMENTED: errors.Unsupported,
 }
@@ -172,6 +174,8 @@ def _bad_request(error: HimejiError) -> error_details_pb2.BadRequest | None:
 
 def _retry_info(error: HimejiError) -> error_details_pb2.RetryInfo | None:
     if not isinstance(error, errors.Unavailable | errors.RateLimited):
+        return None
+    if isinstance(error, errors.Draining):  # another process answers, and at once
         return None
     info = error_details_pb2.RetryInfo()
     info.retry_delay.FromMilliseconds(int(error.details.get(RETRY_AFTER, _DEFAULT_RETRY_MS)))

@@ -1,0 +1,1 @@
+"""A rolling restart under load: arenas on one Redis Cluster, behind a balancer, one by one."""

@@ -1,0 +1,129 @@
+"""The site: a Redis Cluster, arenas on it, and HAProxy as it is shipped before them."""
+
+import contextlib
+import csv
+import io
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from loadtest.arena import end, without_settings
+from tests.cluster.nodes import Cluster, wait_until
+
+FOLDER = Path(__file__).parents[2] / "deploy" / "haproxy"
+PUBLISHED_PORT = "127.0.0.1:50051"
+"""Where the balancer listens in the settings that are shipped; an arena's is there by its name."""
+
+CONTROL = "global\n  stats socket {} mode 600 level operator\n\n"
+ARENAS = 3
+_STOP_SECONDS = 60.0
+_ANSWER_BYTES = 1 << 16
+
+
+def free_port():
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return trial.getsockname()[1]
+
+
+class Arena:
+    """`himeji serve` on a port that it keeps, so that the balancer finds it again."""
+
+    def __init__(self, site, number):
+        self.name = f"arena-{number + 1}"
+        self.port = free_port()
+        self.log = site.folder / f"{self.name}.log"
+        self._command = [sys.executable, "-m", "himeji_sdk", "serve", "--port", str(self.port)]
+        self._command += ["--redis", site.cluster.nodes[number % len(site.cluster.nodes)].url]
+        self._command += ["--data", str(site.folder), "--http-port", "none", "--house", "none"]
+        self._command += ["--log-format", "json", "--bots-per-owner", "1000"]
+        self._process = None
+
+    def start(self):
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, env=without_settings()
+            )
+
+    def stop(self):
+        """End it in good order; it must take that well."""
+        self._process.send_signal(signal.SIGTERM)
+        code = self._process.wait(_STOP_SECONDS)
+        assert code == 0, f"{self.name} stopped with exit code {code}: {self.last_words()}"
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+    def close(self):
+        if self._process is not None:
+            end(self._process)
+
+    def last_words(self):
+        return self.log.read_text()[-2000:]
+
+
+class Site:
+    """Everything, from the start to the end of a `with` block."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="hj-"))
+        self._stack = contextlib.ExitStack()
+        self._stack.callback(shutil.rmtree, self.folder)
+
+    def __enter__(self):
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._stack.close)
+            self.cluster = self._stack.enter_context(contextlib.closing(Cluster(primaries=3)))
+            self.arenas = [Arena(self, number) for number in range(ARENAS)]
+            for arena in self.arenas:
+                self._stack.callback(arena.close)
+                arena.start()
+            self._balance()
+            failing.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    @property
+    def token(self):
+        return (self.folder / "token").read_text().strip()
+
+    def _balance(self):
+        self.target = f"127.0.0.1:{free_port()}"
+        settings = self.folder / "balancer.cfg"
+        settings.write_text(CONTROL.format(self.folder / "haproxy.sock") + self._shipped())
+        command = ["haproxy", "-db", "-f", FOLDER / "defaults.cfg", "-f", settings]
+        with (self.folder / "haproxy.log").open("w") as log:
+            balancer = subprocess.Popen(command, stdout=log, stderr=log)
+        self._stack.callback(balancer.wait)
+        self._stack.callback(balancer.terminate)
+        wait_until((self.folder / "haproxy.sock").exists, "the balancer listens")
+        self.wait_until_up(*self.arenas)
+
+    def _shipped(self):
+        """The settings as they are shipped, with these ports instead of the ones in them."""
+        text = (FOLDER / "balancer.cfg").read_text().replace(PUBLISHED_PORT, self.target)
+        for arena in self.arenas:
+            text, found = re.subn(rf"({arena.name} 127\.0\.0\.1):\d+", rf"\1:{arena.port}", text)
+            assert found == 1, f"{arena.name} is not in the settings that are shipped"
+        return text
+
+    def wait_until_up(self, *arenas):
+        """Wait until the balancer has found arenas to be healthy."""
+        names = {each.name for each in arenas}
+        wait_until(lambda: names <= self._up(), f"the balancer finds {names} healthy")
+
+    def _up(self):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(self.folder / "haproxy.sock"))
+            line.sendall(b"show stat\n")
+            text = b"".join(iter(lambda: line.recv(_ANSWER_BYTES), b"")).decode()
+        rows = csv.DictReader(io.StringIO(text.removeprefix("# ")))
+        return {row["svname"] for row in rows if row["status"] == "UP"}
