@@ -11,7 +11,10 @@ from tests.chaos.battle import Plan, fight
 from tests.chaos.field import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
 
 PATIENCE = 240.0
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.one_redis("kills its one Redis; tests/cluster kills the nodes of a cluster"),
+]
 
 
 async def fought(plan, *, redis_settings=DURABLE, program=SOUND):
