@@ -111,8 +111,9 @@ loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, a
 capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
-cluster-test: $(BUILT) ## play on a Redis Cluster of six nodes while it loses a primary and moves slots
-	$(BIN)/pytest tests/cluster/check_cluster.py $(ARGS)
+cluster-test: $(BUILT) ## run the server's suite on a Redis Cluster of six nodes, and play while nodes are lost
+	$(BIN)/pytest --cluster --numprocesses 2 --dist loadfile --no-loadscope-reorder --timeout 700 \
+	  tests/cluster/check_cluster.py tests/server $(ARGS)
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
