@@ -114,8 +114,9 @@ loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, a
 capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
-cluster-test: $(BUILT) ## play on a Redis Cluster of six nodes while it loses a primary and moves slots
-	$(BIN)/pytest tests/cluster/check_cluster.py $(ARGS)
+cluster-test: $(BUILT) ## run the server's suite on a Redis Cluster of six nodes, and play while nodes are lost
+	$(BIN)/pytest --cluster --numprocesses 2 --dist loadfile --no-loadscope-reorder --timeout 700 \
+	  tests/cluster/check_cluster.py tests/server $(ARGS)
 
 rolling-test: $(BUILT) ## restart arenas behind a balancer one by one while bots play (needs Debian's HAProxy; root installs it)
 	$(BIN)/python -m tests.rolling.tools

@@ -24,6 +24,11 @@ def pytest_addoption(parser):
     group.addoption(
         "--games", type=int, help=f"examples of each law, chosen afresh (ordinarily {GAMES}, fixed)"
     )
+    group.addoption(
+        "--cluster",
+        action="store_true",
+        help="let the server's tests keep everything in a Redis Cluster of six nodes",
+    )
 
 
 def pytest_configure(config):

@@ -9,7 +9,7 @@ from himeji.v1 import game_service_pb2 as games
 from himeji.v1.game_pb2 import SeatPlan
 
 from tests.chaos.fighters import Caller, Streamer
-from tests.chaos.ledger import Ledger, violations
+from tests.chaos.ledger import Ledger, violations, voided
 
 STREAMERS = 5
 CALLERS = 2
@@ -23,6 +23,7 @@ class Plan:
     blows: tuple[str, ...] = ()
     answers_between: int = 40  # acknowledged answers between two blows
     seed: int = 1
+    may_void: bool = False  # whether a game may be called off because its log was lost in part
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Report:
         return self.ledger.counts
 
 
-async def fight(arena_field, plan):
+async def fight(arena_field, plan, blows=None):
     """Play all games of a plan while its blows fall; the report."""
     ledger, chooser = Ledger(), random.Random(plan.seed)
     fighters = [
@@ -46,16 +47,17 @@ async def fight(arena_field, plan):
     ]
     try:
         async with asyncio.TaskGroup() as group:
-            storm = group.create_task(_storm(arena_field, plan, ledger))
+            storm = group.create_task(_storm(arena_field, plan, ledger, blows or BLOWS))
             await _sit_down(fighters, plan, ledger, chooser)
             await asyncio.gather(*(fighter.fight() for fighter in fighters))
             storm.cancel()
     finally:
         report = Report(ledger)
     replays = await _replays(fighters[0], ledger)
-    report.violations = violations(ledger, replays)
+    report.violations = violations(ledger, replays, may_void=plan.may_void)
     report.violations += arena_field.dead() + arena_field.tracebacks()
     ledger.counts["games"] = len(ledger.games)
+    ledger.counts["games voided"] = len(voided(replays))
     ledger.counts["versions"] = sum(len(replay.log) for replay in replays.values())
     for fighter in fighters:
         await fighter.doors.close()
@@ -81,13 +83,13 @@ async def _sit_down(fighters, plan, ledger, chooser):
             players[0].giving_up[game.game_id] = 5
 
 
-async def _storm(arena_field, plan, ledger):
+async def _storm(arena_field, plan, ledger, blows):
     """Let each blow fall when so many more answers were acknowledged."""
     for number, blow in enumerate(plan.blows):
         ledger.most = (number + 2) * plan.answers_between
         while ledger.counts["answers"] < (number + 1) * plan.answers_between:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
-        await BLOWS[blow](arena_field)
+        await blows[blow](arena_field)
         ledger.counts[f"blows: {blow}"] += 1
     ledger.most = math.inf
 

@@ -76,7 +76,6 @@ class Field:
     def __init__(self, *, arenas=2, redis_settings=DURABLE, program=SOUND):
         # The path of a socket must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="hj-"))
-        self.redis_url = f"unix://{self.folder / 'r.sock'}"
         self.program = program
         self.arenas = [Arena(self, number) for number in range(arenas)]
         self._settings = redis_settings
@@ -97,6 +96,10 @@ class Field:
             await arena.kill()
         await self.kill_redis()
         shutil.rmtree(self.folder)
+
+    @property
+    def redis_url(self):
+        return f"unix://{self.folder / 'r.sock'}"
 
     @property
     def secret(self):

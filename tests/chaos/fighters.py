@@ -82,7 +82,8 @@ class Fighter:
                 if expected(reason_of(error)):
                     return None
                 if error.code() not in _PASSING:
-                    self.ledger.surprises.append(f"{method}: {error.code()} {error.details()}")
+                    words = f"{method}: {error.code()} {error.details()}"
+                    self.ledger.surprises.append((getattr(request, "game_id", ""), words))
                     return None
                 await asyncio.sleep(self.random.uniform(0.02, 0.2))
 
@@ -180,7 +181,7 @@ class Caller(Fighter):
                 self.end(found.game_over)
             elif found.HasField("decision"):
                 if self._knows(game_id, found.decision.decision_id):
-                    self.ledger.surprises.append(f"{game_id}: asked again what was acknowledged")
+                    self.ledger.surprises.append((game_id, "asked again what was acknowledged"))
                 await self.ledger.in_step()
                 await self._give_up_in_time(game_id)
                 plan = self.plan(found.decision)
@@ -258,7 +259,8 @@ class Streamer(Fighter):
         elif name == "ALREADY_DECIDED" and self._knows(rejected.game_id, rejected.decision_id):
             self.ledger.counts["other answers refused"] += 1
         elif name not in (*_AGAIN, *_TOO_LATE):
-            self.ledger.surprises.append(f"{self.bot}: {name} {rejected.message}")
+            words = f"{self.bot}: {name} {rejected.message}"
+            self.ledger.surprises.append((rejected.game_id, words))
             self.plans.pop((rejected.game_id, rejected.decision_id), None)  # it would never end
             if name == "UNKNOWN_GAME":
                 self.games.pop(rejected.game_id, None)

@@ -34,7 +34,7 @@ class Ledger:
     acknowledged: list = field(default_factory=list)
     resigned: set = field(default_factory=set)  # (game id, seat), as acknowledged
     overs: defaultdict = field(default_factory=lambda: defaultdict(list))  # game id: results seen
-    surprises: list = field(default_factory=list)  # refusals that nothing explains
+    surprises: list = field(default_factory=list)  # (game id, a refusal that nothing explains)
     counts: Counter = field(default_factory=Counter)
     most: float = math.inf  # answers, as long as the next blow has not fallen
 
@@ -50,9 +50,27 @@ class Ledger:
         self.acknowledged.append(Acknowledged(game_id, seat, decision, played, accepted.version))
 
 
-def violations(ledger, replays):
-    """Every promise that was broken, as sentences; `replays` has what GetReplay gave by game id."""
-    found = [f"surprise: {surprise}" for surprise in ledger.surprises]
+def voided(replays):
+    """The ids of the games that were called off because the store lost a part of them."""
+    return {
+        game_id
+        for game_id, replay in replays.items()
+        if replay.game.result.end_reason == EndReason.END_REASON_NO_CONTEST
+    }
+
+
+def violations(ledger, replays, *, may_void=False):
+    """Every promise that was broken, as sentences; `replays` has what GetReplay gave by game id.
+
+    Of a game that was voided, where that may be, nothing is asked but that its log is sound: the
+    loss was noticed, and everybody was told.
+    """
+    void = voided(replays) if may_void else set()
+    found = [
+        f"surprise: {game_id}: {surprise}"
+        for game_id, surprise in ledger.surprises
+        if game_id not in void
+    ]
     answers = defaultdict(list)
     for each in ledger.acknowledged:
         answers[each.game_id].append(each)
@@ -61,7 +79,12 @@ def violations(ledger, replays):
         if replay is None:
             found.append(f"{game_id}: the game is lost")
             continue
-        for sentence in _of_game(ledger, replay, commitment, answers[game_id]):
+        faults = (
+            faults_of(replay)
+            if game_id in void
+            else _of_game(ledger, replay, commitment, answers[game_id])
+        )
+        for sentence in faults:
             found.append(f"{game_id}: {sentence}")  # noqa: PERF401 - a sentence each
     return found
 

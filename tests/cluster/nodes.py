@@ -92,9 +92,49 @@ class Node:
             return self.client.info("replication")["role"] == "master"
         return False
 
+    def offset(self):
+        """How much was written, in bytes, as far as it knows."""
+        facts = self.client.info("replication")
+        return facts["master_repl_offset" if facts["role"] == "master" else "slave_repl_offset"]
+
+    def slots(self):
+        """The slots that it has."""
+        [row] = [
+            line.split()
+            for line in self.raw("CLUSTER", "NODES").splitlines()
+            if self.id in line.split()[0]
+        ]
+        for each in row[8:]:
+            first, _, last = each.partition("-")
+            if first.isdecimal():  # others are slots on their way
+                yield from range(int(first), int(last or first) + 1)
+
+    def is_linked(self):
+        """Whether it is a replica that gets what its primary writes."""
+        with contextlib.suppress(RedisError):
+            return self.client.info("replication").get("master_link_status") == "up"
+        return False
+
+    def counts_replicas(self, number):
+        """Whether it says of every slot that so many replicas have it."""
+        rows = self.client.execute_command("CLUSTER", "SLOTS")
+        return all(len(replicas) == number for _, _, _, *replicas in rows)
+
+    def cut_off_from(self, primary):
+        """Get nothing more of what a primary writes, although both are there."""
+        self.client.config_set("masterauth", "not-its-password")
+        primary.client.execute_command("CLIENT", "KILL", "TYPE", "replica")
+
+    def let_follow(self):
+        """Follow a primary again, if there is one."""
+        self.client.config_set("masterauth", "")
+
     def kill(self):
         self._process.kill()
         self._process.wait()
+
+    def send_signal(self, number):
+        self._process.send_signal(number)
 
     @property
     def killed(self):
@@ -104,8 +144,9 @@ class Node:
 class Cluster:
     """Primaries with an equal share of the slots, and as many replicas of each."""
 
-    def __init__(self, primaries=3, replicas=0):
+    def __init__(self, primaries=3, replicas=0, settings=()):
         self._folder = Path(tempfile.mkdtemp(prefix="hj-"))
+        self._settings = settings
         self.nodes = []
         try:
             self._build(primaries, replicas)
@@ -114,7 +155,9 @@ class Cluster:
             raise
 
     def _build(self, primaries, replicas):
-        self.nodes += [Node(self._folder) for _ in range(primaries * (1 + replicas))]
+        self.nodes += [
+            Node(self._folder, self._settings) for _ in range(primaries * (1 + replicas))
+        ]
         first, *others = self.nodes
         for number, node in enumerate(self.nodes[:primaries]):
             start, end = (SLOTS * each // primaries for each in (number, number + 1))
@@ -128,10 +171,11 @@ class Cluster:
         self.wait_until_ok()
         for number in range(primaries, len(self.nodes)):
             node = self.nodes[number]
-            wait_until(
-                lambda node=node: node.client.info("replication")["master_link_status"] == "up",
-                "a replica follows its primary",
-            )
+            wait_until(node.is_linked, "a replica follows its primary")
+        wait_until(
+            lambda: all(node.counts_replicas(replicas) for node in self.nodes),
+            "every node knows that the replicas could take over",
+        )
 
     def _knows_all(self, node):
         known = [line.split() for line in node.raw("CLUSTER", "NODES").splitlines()]
@@ -146,13 +190,58 @@ class Cluster:
     def url(self):
         return self.nodes[0].url
 
+    def kill(self):
+        """Kill every node."""
+        for node in self.nodes:
+            node.kill()
+
+    def start(self):
+        """Start the nodes that were killed, and wait until they work together."""
+        for node in self.nodes:
+            if node.killed:
+                node.start()
+        self.wait_until_ok()
+        return self
+
+    def send_signal(self, number):
+        for node in self.nodes:
+            node.send_signal(number)
+
+    def is_alive(self):
+        return not any(node.killed for node in self.nodes)
+
+    def primaries(self):
+        """The nodes that have slots now."""
+        return [node for node in self.nodes if not node.killed and node.is_primary()]
+
+    def home_of(self, slot):
+        """The primary that has a slot."""
+        return next(node for node in self.primaries() if slot in node.slots())
+
+    def next_to(self, node):
+        """Another primary."""
+        primaries = self.primaries()
+        return primaries[(primaries.index(node) + 1) % len(primaries)]
+
+    def replicas_of(self, primary):
+        """The nodes that follow a primary."""
+        rows = [line.split() for line in primary.raw("CLUSTER", "NODES").splitlines()]
+        ids = {row[0] for row in rows if row[3] == primary.id}
+        return [node for node in self.nodes if node.id in ids]
+
+    def empty(self):
+        """Forget everything, in whatever state a test left the nodes."""
+        self.start()
+        for node in self.primaries():
+            node.client.flushall()
+
     def keys_of(self, node):
         """How many keys a node has."""
         return node.client.dbsize()
 
     def move_slot(self, slot, source, target):
         """Move a slot with all its keys from one primary to another, as resharding does."""
-        everybody = [node for node in self.nodes if not node.killed and node.is_primary()]
+        everybody = self.primaries()
         target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
         source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
         raw = redis.Redis(port=source.port)

@@ -1,21 +1,50 @@
 """The store on a real Redis Cluster: every key finds its node, wherever its slot goes."""
 
+import asyncio
+import contextlib
 import os
+import random
 import signal
+import time
+from collections import Counter
 
 import himeji_server.store.cluster as module
 import pytest
 from himeji.rules.errors import StoreUnavailable
+from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
 from himeji_sdk import Client
-from himeji_server.store import Store, StoreRefusedError
+from himeji_server.games.host import NewGame
+from himeji_server.ladder.ladders import defaults
+from himeji_server.store import Store, StoreRefusedError, connection, keys
 from himeji_server.store.cluster import slot_of
+from himeji_server.store.games import Sitter
 
-from tests.cluster.nodes import wait_until
+from tests.cluster.nodes import PATIENCE, SLOTS, Cluster, wait_until
+from tests.server.backstage import backstage
+
+
+async def eventually(store, *command):
+    """Send a command until it is answered."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return await store.call(*command)
+        except StoreUnavailable:
+            assert time.monotonic() < deadline, "the store does not come back"
+            await asyncio.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    with contextlib.closing(Cluster(primaries=3)) as opened:
+        yield opened
 
 
 @pytest.fixture
-def cluster(start_cluster):
-    return start_cluster(primaries=3)
+def cluster(nodes):
+    """Three primaries with nothing in them; who has which slots is another thing."""
+    nodes.empty()
+    return nodes
 
 
 async def test_keys_are_spread_over_the_primaries_and_found_again(cluster):
@@ -33,16 +62,19 @@ async def test_a_weak_setting_of_any_primary_is_too_weak_for_ranked_games(cluste
     store = await Store.connect(cluster.url)
     with pytest.raises(StoreRefusedError, match="appendfsync is everysec"):
         await store.check_durability()
+    cluster.nodes[2].client.config_set("appendfsync", "always")
+    await store.check_durability()
     await store.close()
 
 
 async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, monkeypatch):
     # The nodes' own redirections have to be enough: nobody looks at the map again.
     monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 3600)
+    monkeypatch.setattr(module, "_SECONDS_UNTIL_A_LOOK", 3600)
     store = await Store.connect(cluster.url)
     slot = slot_of("{a}")
-    source = cluster.nodes[slot * 3 // 16384]
-    target = cluster.nodes[(slot * 3 // 16384 + 1) % 3]
+    source = cluster.home_of(slot)
+    target = cluster.next_to(source)
     await store.call("SET", "{a}:old", "1")
     target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
     source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
@@ -53,16 +85,104 @@ async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, m
     await store.close()
 
 
+async def test_what_was_written_is_answered_for_when_the_replica_has_it(start_cluster, monkeypatch):
+    monkeypatch.setattr(connection, "_COPY_MILLISECONDS", 100)
+    cluster = start_cluster(primaries=1, replicas=1)
+    primary, replica = cluster.nodes
+    store = await Store.connect(cluster.url)
+    await store.call("SET", "a", "copied")
+    replica.cut_off_from(primary)
+    with pytest.raises(StoreUnavailable, match="not copied"):
+        await store.call("SET", "a", "not copied")
+    with pytest.raises(StoreUnavailable, match="not copied"):
+        await store.call("GET", "a")  # nor is anybody told what may be lost
+    replica.let_follow()
+    wait_until(replica.is_linked, "the replica follows again")
+    assert await store.call("GET", "a") == b"not copied"
+    replica.kill()
+    wait_until(lambda: primary.counts_replicas(0), "the replica is taken for lost")
+    await eventually(store, "SET", "a", "without a replica")
+    await store.close()
+
+
 async def test_a_store_without_all_its_slots_says_that_it_cannot_work(cluster):
     store = await Store.connect(cluster.url)
+    lost = {*cluster.nodes[1].slots()}
     cluster.nodes[1].kill()
-    key = next(f"k{n}" for n in range(1000) if slot_of(f"k{n}") * 3 // 16384 == 1)
+    key = next(f"k{n}" for n in range(1000) if slot_of(f"k{n}") in lost)
     with pytest.raises(StoreUnavailable):
         await store.call("GET", key)
     wait_until(lambda: not cluster.nodes[0].ok(), "the others have noticed")
     with pytest.raises(StoreUnavailable):
         await store.ping()
     await store.close()
+
+
+async def begun_game(host):
+    """A game of two bots that are asked for their first answer."""
+    bots = ("ada/one", "bob/two")
+    plans = tuple(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE) for _ in bots)
+    table = await host.create(NewGame("duel", {}, plans, (60_000, 0), strike_limit=3))
+    for seat, bot in enumerate(bots):
+        table, _ = await host.join(table.game_id, [seat], Sitter(bot, 1, b"", ""))
+    return table
+
+
+async def answer(host, table):
+    legal = table.play.legal()[:1]
+    await host.act(table.game_id, table.asked_bot, table.stored.decision, legal)
+
+
+async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
+    async with backstage(cluster.url) as stage:
+        table = await begun_game(stage.desk.host)
+        sent, send = [], stage.redis._send
+
+        def recorded(command, then):
+            sent.append(command)
+            send(command, then)
+
+        monkeypatch.setattr(stage.redis, "_send", recorded)
+        await answer(stage.desk.host, table)
+        [(name, _, count, *rest)] = sent
+        assert name == "EVALSHA"
+        assert {slot_of(key) for key in rest[:count]} == {slot_of(keys.game(table.game_id))}
+
+
+async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_asks(cluster):
+    async with backstage(cluster.url) as stage:
+        host, ledger = stage.desk.host, stage.desk.host._ledger
+        lost, kept = [await begun_game(host) for _ in range(2)]
+        slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]
+        of_lost = (keys.game(lost.game_id), keys.log(lost.game_id))
+        old = {key: await stage.redis.call("DUMP", key) for key in of_lost}
+        await answer(host, lost)
+        await answer(host, kept)
+        for slot in set(slots):
+            home = cluster.home_of(slot)
+            cluster.move_slot(slot, home, cluster.next_to(home))
+        for key, value in old.items():
+            await stage.redis.call("RESTORE", key, 0, value, "REPLACE")
+        await stage.redis.call("EXISTS", keys.game(kept.game_id))
+        await ledger.look_again()
+        ended = [ledger.tables[each.game_id].stored.state for each in (lost, kept)]
+        assert ended == ["over", "playing"]
+        voided = await ledger.games.load(lost.game_id)
+        assert GameResult.FromString(voided.result).end_reason == EndReason.END_REASON_NO_CONTEST
+
+
+def test_games_and_ladders_are_spread_over_slots():
+    chance = random.Random(1)
+    games = [chance.randbytes(10).hex() for _ in range(6_400)]
+    in_slots = Counter(slot_of(keys.game(each)) for each in games)
+    assert len(in_slots) == keys.BUCKETS
+    assert max(in_slots.values()) < 2 * len(games) / keys.BUCKETS
+    on_primaries = Counter(slot_of(keys.game(each)) * 3 // SLOTS for each in games)
+    assert min(on_primaries.values()) > len(games) / 3 / 2
+    ladders = defaults()
+    assert len({slot_of(keys.tickets(each)) for each in ladders}) == len(ladders)
+    # A list of games asks the index of each bucket; nothing holds the games of all.
+    assert len({slot_of(keys.index(bucket)) for bucket in range(keys.BUCKETS)}) == keys.BUCKETS
 
 
 def test_a_game_is_played_on_a_cluster_by_bots_of_two_arenas(cluster, start_arena):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-import redis.asyncio
 from himeji.v1 import account_service_pb2 as accounts
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.game_pb2 import GameState
@@ -23,6 +22,7 @@ from himeji_server.ladder.steward import LEASE
 from himeji_server.store import keys
 
 from tests.server.kinship import workers_of
+from tests.server.raw import raw_client
 
 ROOT = Path(__file__).parents[2]
 HIMEJI = str(Path(sys.executable).parent / "himeji")
@@ -52,7 +52,7 @@ class Battle:
         """`arena` is an open arena with `pid`, `address` and open registration."""
         self.arena = arena
         self.address = arena.address
-        self.redis = redis.asyncio.Redis.from_url(redis_url, decode_responses=True)
+        self.redis = raw_client(redis_url, decode_responses=True)
         self.admin = LadderClient(self.address, admin_token)
         self.bots = {f"owner-{n}/level-{n % LEVELS}": n % LEVELS for n in range(bots)}
         self.tokens = {}
@@ -121,7 +121,7 @@ class Battle:
 
     async def kill_the_rater(self):
         """Kill the process that pairs and rates at this moment; whether there was one."""
-        holder = await self.redis.get(keys.lease(LEASE))
+        holder = self.redis.get(keys.lease(LEASE))
         if not holder or int(holder.split()[0]) not in self.workers():
             return False
         os.kill(int(holder.split()[0]), signal.SIGKILL)
@@ -130,7 +130,7 @@ class Battle:
 
     async def kill_another(self):
         """Kill a process that does not; whether there was one."""
-        holder = await self.redis.get(keys.lease(LEASE)) or "0"
+        holder = self.redis.get(keys.lease(LEASE)) or "0"
         others = [pid for pid in self.workers() if pid != int(holder.split()[0])]
         if not others:
             return False
@@ -157,18 +157,18 @@ class Battle:
         await self.leave()
         await self._settled()
         await self._examine()
-        await self.redis.aclose()
+        self.redis.close()
         return self.report
 
     async def _rated(self):
-        return int(await self.redis.hget(keys.board_head(LADDER), "sequence") or 0)
+        return int(self.redis.hget(keys.board_head(LADDER), "sequence") or 0)
 
     async def _settled(self):
         """Wait until nothing waits to be rated and nobody is seated."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            waiting = [await self.redis.xlen(keys.outbox(n)) for n in range(keys.BUCKETS)]
-            seated = await self.redis.hlen(keys.seated(LADDER))
+            waiting = [self.redis.xlen(keys.outbox(n)) for n in range(keys.BUCKETS)]
+            seated = self.redis.hlen(keys.seated(LADDER))
             if not any(waiting) and not seated:
                 return
             await asyncio.sleep(0.2)
@@ -189,15 +189,15 @@ class Battle:
             means = [row.rating.mean for row in rows if self.bots[row.bot] == level]
             report.means.append(fmean(means) if means else 0.0)
         report.rows = rows
-        load = await self.redis.hgetall(keys.load(LADDER))
+        load = self.redis.hgetall(keys.load(LADDER))
         report.check(not load, f"seats were never released: {load}")
 
     async def _examine_log(self):
         """Every game that ended with ranks stands in the log, and none twice."""
-        rated = await self.redis.hkeys(keys.board_rated(LADDER))
-        logged = await self.redis.xlen(keys.board_log(LADDER))
+        rated = self.redis.hkeys(keys.board_rated(LADDER))
+        logged = self.redis.xlen(keys.board_log(LADDER))
         self.report.check(logged == len(rated), f"{logged} entries for {len(rated)} games")
-        audits = await self.redis.hlen(keys.AUDITED)
+        audits = self.redis.hlen(keys.AUDITED)
         self.report.check(audits == logged, f"{audits} audit entries for {logged} games")
         ended = await self._patiently(self._ended)
         self.report.check(

@@ -29,6 +29,8 @@ from himeji_server import serve
 from himeji_server.settings import Settings
 from himeji_server.store import presence
 
+from tests.server.raw import raw_client
+
 PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
 
@@ -367,14 +369,13 @@ async def arena_here(redis_url, data):
 
 async def nobody_is_there(redis_url):
     """Wait until the arena has seen all its streams end; a store that is gone is not asked."""
-    with suppress(redis.ConnectionError):
-        async with redis.asyncio.Redis.from_url(redis_url) as client, asyncio.timeout(PATIENCE):
-            while await _streams(client):  # noqa: ASYNC110 - nobody rings for it
+    with suppress(redis.ConnectionError), raw_client(redis_url) as client:
+        async with asyncio.timeout(PATIENCE):
+            while _streams(client):  # noqa: ASYNC110 - nobody rings for it
                 await asyncio.sleep(0.02)
 
 
-async def _streams(client):
+def _streams(client):
     """The streams that the store knows of; a retired bot's place is held by none."""
-    found = await client.keys("himeji:present:*")
-    holders = await client.mget(found) if found else []
+    holders = [client.get(each) for each in client.scan_iter("himeji:present:*")]
     return [each for each in holders if each not in (None, presence.RETIRED.encode())]

@@ -12,10 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 from himeji_server.embedded import find_binary
+
+from tests.cluster.nodes import Cluster
+from tests.server.raw import raw_client
 
 PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
@@ -104,7 +108,7 @@ class Arena:
         return self.facts["redis"].split()[0]
 
     def redis(self) -> redis.Redis:
-        return redis.Redis.from_url(self.redis_url, decode_responses=True)
+        return raw_client(self.redis_url, decode_responses=True)
 
     def redis_pid(self) -> int:
         with self.redis() as client:
@@ -137,7 +141,7 @@ def _temporary_files_go_with_the_test(short_folder: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
+def start_arena(short_folder: Path, given_redis: dict[str, str]) -> Iterator[Callable[..., Arena]]:
     started: list[Arena] = []
 
     def start(*options: str, env: dict[str, str] | None = None) -> Arena:
@@ -146,7 +150,7 @@ def start_arena(short_folder: Path) -> Iterator[Callable[..., Arena]]:
         # So is the page, which takes a while to import.
         own = {"HIMEJI_DATA": str(short_folder / "data"), "HIMEJI_HOUSE": "none"}
         own["HIMEJI_HTTP_PORT"] = "none"
-        arena = Arena(*options, env=own | (env or {}))
+        arena = Arena(*options, env=own | given_redis | (env or {}))
         started.append(arena)
         return arena
 
@@ -185,6 +189,10 @@ def binary(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
+DURABLE = ("--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
+"""The settings that the nodes of a cluster have in these tests."""
+
+
 class RedisProcess:
     """A Redis of the user's, with settings of their choice, that can be ended and started again."""
 
@@ -206,6 +214,12 @@ class RedisProcess:
             self.process.kill()
             self.process.wait()
 
+    def send_signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
     def _answers(self) -> bool:
         with redis.Redis.from_url(self.url) as client:
             try:
@@ -216,11 +230,42 @@ class RedisProcess:
                 return False
 
 
+@pytest.fixture(scope="session")
+def nodes(request: pytest.FixtureRequest) -> Iterator[Cluster | None]:
+    """With --cluster, the three primaries and three replicas that all tests share."""
+    if not request.config.getoption("--cluster"):
+        yield None
+        return
+    # No node of it shall be taken for lost because the machine is busy.
+    patient = ("--cluster-node-timeout", "10000")
+    with contextlib.closing(Cluster(primaries=3, replicas=1, settings=patient)) as opened:
+        yield opened
+
+
 @pytest.fixture
-def start_redis(short_folder: Path) -> Iterator[Callable[..., RedisProcess]]:
+def cluster(nodes: Cluster | None) -> Cluster | None:
+    """With --cluster, the cluster, with nothing in it."""
+    if nodes is not None:
+        nodes.empty()
+    return nodes
+
+
+@pytest.fixture
+def given_redis(cluster: Cluster | None) -> dict[str, str]:
+    """What makes an arena use the cluster, unless it is told to use another Redis."""
+    return {} if cluster is None else {"HIMEJI_REDIS": cluster.url}
+
+
+@pytest.fixture
+def start_redis(
+    short_folder: Path, cluster: Cluster | None
+) -> Iterator[Callable[..., RedisProcess | Cluster]]:
     started: list[RedisProcess] = []
 
-    def start(*settings: str, binary: Path | None = None) -> RedisProcess:
+    def start(*settings: str, binary: Path | None = None) -> RedisProcess | Cluster:
+        if cluster is not None:
+            assert set(settings) <= set(DURABLE), "a test with other settings is about one_redis"
+            return cluster
         process = RedisProcess(binary or find_binary(), short_folder, *settings)
         started.append(process)
         return process.start()
@@ -228,3 +273,42 @@ def start_redis(short_folder: Path) -> Iterator[Callable[..., RedisProcess]]:
     yield start
     for process in started:
         process.kill()
+
+
+# --- what is not run on a cluster ---------------------------------------------------------------
+
+_LEFT_OUT = pytest.StashKey[set[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_LEFT_OUT] = set()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--cluster"):
+        return
+    left_out = {item: item.get_closest_marker("one_redis") for item in items}
+    config.hook.pytest_deselected(items=[item for item, mark in left_out.items() if mark])
+    items[:] = [item for item, mark in left_out.items() if not mark]
+    told = config.stash[_LEFT_OUT]
+    for item, mark in left_out.items():
+        if mark:
+            [why] = mark.args
+            told.add(f"{item.nodeid.partition('[')[0]}: {why}")
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left out"] = sorted(told)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[_LEFT_OUT].update(getattr(node, "workeroutput", {}).get("left out", ()))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    told = sorted(config.stash[_LEFT_OUT])
+    if told:
+        terminalreporter.section(f"about a single Redis, so not run on a cluster: {len(told)}")
+    for sentence in told:
+        terminalreporter.write_line(sentence)

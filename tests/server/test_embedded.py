@@ -14,6 +14,7 @@ from himeji_server.refusal import StartRefusedError
 from himeji_server.store import Store
 
 MECHANISMS = [tether.PIPE, tether.PRCTL] if sys.platform == "linux" else [tether.PIPE]
+pytestmark = pytest.mark.one_redis("is about the embedded Redis and its data folder")
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
 
 OWNER = """

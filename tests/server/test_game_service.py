@@ -40,6 +40,7 @@ from tests.server.arena_client import (
     reason_of,
     soon,
 )
+from tests.server.raw import raw_client
 from tests.server.replays import faults_of
 
 A, B, C = "local/a", "local/b", "local/c"
@@ -59,7 +60,7 @@ async def arena(redis_server, tmp_path):
 
 @pytest.fixture
 def raw(redis_server):
-    with redis.Redis.from_url(redis_server.url) as client:
+    with raw_client(redis_server.url) as client:
         yield client
 
 
@@ -348,7 +349,7 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
     game = await arena.create(plans=[SeatPlan(), SeatPlan(), meant])
     await arena.join(game.game_id, A, B, *([C] if end != "cancelled" else []))
     noted = sorted(keys.games_of(bot).encode() for bot in (A, B, C))
-    assert sorted(raw.keys("himeji:games:*")) == noted
+    assert sorted(raw.scan_iter("himeji:games:*")) == noted
     if end == "played":
         await asyncio.gather(*(play_by_calls(arena, game.game_id, seat) for seat in range(3)))
     elif end == "void":
@@ -356,7 +357,7 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
     else:
         await arena.game("Resign", game_id=game.game_id)
     assert (await arena.game("GetGame", game_id=game.game_id)).game.state == OVER
-    assert raw.keys("himeji:games:*") == []
+    assert [*raw.scan_iter("himeji:games:*")] == []
 
 
 # --- deciding ---------------------------------------------------------------------------------
@@ -744,6 +745,7 @@ def takes_writes(raw):
 
 
 @pytest.mark.parametrize("why", IMPAIRMENTS)
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 async def test_a_store_that_takes_no_writes_is_unavailable_and_the_log_says_why_once(
     arena, raw, short_folder, wait_until, why
 ):
@@ -781,12 +783,12 @@ async def test_a_store_that_takes_no_writes_is_unavailable_and_the_log_says_why_
 
 async def test_a_store_that_hangs_keeps_nobody_past_their_deadline(arena, redis_server):
     game = await arena.new_game(A, A)
-    redis_server.process.send_signal(signal.SIGSTOP)
+    redis_server.send_signal(signal.SIGSTOP)
     try:
         crowd = [refused(arena.game("GetGame", game_id=game.game_id)) for _ in range(40)]
         errors = await asyncio.gather(*crowd)
     finally:
-        redis_server.process.send_signal(signal.SIGCONT)
+        redis_server.send_signal(signal.SIGCONT)
     for error in errors:
         assert error.code() is grpc.StatusCode.UNAVAILABLE
         assert detail(error, error_details_pb2.RetryInfo()).retry_delay.ToMilliseconds() > 0

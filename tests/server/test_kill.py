@@ -11,7 +11,10 @@ from tests.chaos.battle import Plan, fight
 from tests.chaos.field import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
 
 PATIENCE = 540.0
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.one_redis("kills its one Redis; tests/cluster kills the nodes of a cluster"),
+]
 
 
 async def fought(plan, *, redis_settings=DURABLE, program=SOUND):

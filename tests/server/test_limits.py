@@ -164,16 +164,23 @@ class Client:
         return call, await soon(call.read())
 
 
-@asynccontextmanager
-async def arena(folder, **changed):
-    settings = Settings(port=0, data=folder, limits=replace(Limits(), **changed))
-    async with serve.arena(settings) as opened:
-        token = (folder / "token").read_text().strip()
-        client = Client(f"127.0.0.1:{opened.port}", token)
-        try:
-            yield client
-        finally:
-            await client.channel.close()
+@pytest.fixture
+def arena(short_folder, cluster):
+    """Opens an arena with limits of its own."""
+
+    @asynccontextmanager
+    async def opened_with(**changed):
+        folder, url = short_folder / "d", None if cluster is None else cluster.url
+        settings = Settings(port=0, data=folder, redis=url, limits=replace(Limits(), **changed))
+        async with serve.arena(settings) as opened:
+            token = (folder / "token").read_text().strip()
+            client = Client(f"127.0.0.1:{opened.port}", token)
+            try:
+                yield client
+            finally:
+                await client.channel.close()
+
+    return opened_with
 
 
 async def refused(awaitable):
@@ -188,8 +195,8 @@ def told(error):
     return type(error), error.details.get("limit"), error.details.get("allowed")
 
 
-async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(short_folder):
-    async with arena(short_folder / "d", streams_per_owner=1) as client:
+async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(arena):
+    async with arena(streams_per_owner=1) as client:
         first, welcome = await client.stream("local/one")
         assert welcome.HasField("welcome")
         second, last = await client.stream("local/two")
@@ -204,15 +211,15 @@ async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(short_fo
         assert welcome.HasField("welcome")
 
 
-async def test_streams_are_limited_in_a_process(short_folder):
-    async with arena(short_folder / "d", streams=1) as client:
+async def test_streams_are_limited_in_a_process(arena):
+    async with arena(streams=1) as client:
         await client.stream("local/one")
         second, _ = await client.stream("local/two")
         assert told(await refused(second.read())) == (errors.LimitExceeded, "streams", "1")
 
 
-async def test_watchers_are_limited_and_told_so_in_a_last_message(short_folder):
-    async with arena(short_folder / "d", watchers_per_owner=1) as client:
+async def test_watchers_are_limited_and_told_so_in_a_last_message(arena):
+    async with arena(watchers_per_owner=1) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())
         first = client.games.WatchGame(request, metadata=client.metadata)
         assert (await first.read()).HasField("update")
@@ -233,8 +240,8 @@ async def eventually(attempt):
             await asyncio.sleep(0.2)
 
 
-async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(short_folder):
-    async with arena(short_folder / "d", waiting_games_per_owner=2) as client:
+async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena):
+    async with arena(waiting_games_per_owner=2) as client:
         games = [await client.create() for _ in range(2)]
         error = await refused(client.create())
         assert told(error) == (errors.LimitExceeded, "waiting_games_per_owner", "2")
@@ -242,16 +249,16 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(short
         await eventually(client.create)
 
 
-async def test_a_game_that_waits_too_long_is_cancelled_and_whoever_watches_is_told(short_folder):
-    async with arena(short_folder / "d", waiting_seconds=0.3) as client:
+async def test_a_game_that_waits_too_long_is_cancelled_and_whoever_watches_is_told(arena):
+    async with arena(waiting_seconds=0.3) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())
         watching = client.games.WatchGame(request, metadata=client.metadata, timeout=120)
         [over] = [each.game_over async for each in watching if each.HasField("game_over")]
         assert over.result.end_reason == game_pb2.EndReason.END_REASON_CANCELLED
 
 
-async def test_games_that_are_played_are_limited_until_one_is_over(short_folder):
-    async with arena(short_folder / "d", games_per_owner=1) as client:
+async def test_games_that_are_played_are_limited_until_one_is_over(arena):
+    async with arena(games_per_owner=1) as client:
         first, second = await client.create(), await client.create()
         await client.join(first)
         await client.join(first, "local/two")
@@ -261,8 +268,8 @@ async def test_games_that_are_played_are_limited_until_one_is_over(short_folder)
         await eventually(lambda: client.join(second))
 
 
-async def test_a_seat_that_was_not_had_does_not_count(short_folder):
-    async with arena(short_folder / "d", games_per_owner=1) as client:
+async def test_a_seat_that_was_not_had_does_not_count(arena):
+    async with arena(games_per_owner=1) as client:
         full = await client.create()
         await client.join(full)
         await client.join(full, "local/two")
@@ -284,8 +291,8 @@ async def at_once(call):
     return len(found) - len(refusals), refusals
 
 
-async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(short_folder):
-    async with arena(short_folder / "d", calls_per_second=2, calls_at_once=3) as client:
+async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(arena):
+    async with arena(calls_per_second=2, calls_at_once=3) as client:
         answered, refusals = await at_once(client.who_am_i)
         assert answered >= 3
         for error in refusals:
@@ -296,8 +303,8 @@ async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(short_folder
         await client.who_am_i()
 
 
-async def test_strangers_are_limited_by_address_and_health_checks_are_not(short_folder):
-    async with arena(short_folder / "d", calls_per_second=1, calls_at_once=2) as client:
+async def test_strangers_are_limited_by_address_and_health_checks_are_not(arena):
+    async with arena(calls_per_second=1, calls_at_once=2) as client:
         stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
         request = rules_service_pb2.ListRulesetsRequest()
         answered, refusals = await at_once(lambda: stub.ListRulesets(request, timeout=120))
@@ -309,8 +316,8 @@ async def test_strangers_are_limited_by_address_and_health_checks_are_not(short_
         await client.who_am_i()
 
 
-async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(short_folder):
-    async with arena(short_folder / "d", requests_per_second=1, requests_at_once=1) as client:
+async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
+    async with arena(requests_per_second=1, requests_at_once=1) as client:
         call, _ = await client.stream()
         for number in range(20):  # so many that a second is too short for them all
             act = play_pb2.Act(game_id="none", decision_id=1, actions=[1])
@@ -331,8 +338,8 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(short_fol
         assert (await call.read()).notice.kind == play_pb2.NOTICE_KIND_GOODBYE
 
 
-async def test_actions_of_an_answer_are_limited_on_both_ways(short_folder):
-    async with arena(short_folder / "d") as client:
+async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
+    async with arena() as client:
         game_id = await client.create()
         await client.join(game_id)
         await client.join(game_id, "local/two")
@@ -349,8 +356,8 @@ async def test_actions_of_an_answer_are_limited_on_both_ways(short_folder):
         assert "1000" in message.rejected.message
 
 
-async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(short_folder):
-    async with arena(short_folder / "d") as client:
+async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(arena):
+    async with arena() as client:
         request = accounts_pb2.WhoAmIRequest()
 
         async def with_bytes(count):
@@ -364,8 +371,8 @@ async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(short_f
         assert isinstance(error, errors.LimitExceeded)
 
 
-async def test_a_wait_is_cut_to_the_longest(short_folder):
-    async with arena(short_folder / "d", wait_seconds=0.2) as client:
+async def test_a_wait_is_cut_to_the_longest(arena):
+    async with arena(wait_seconds=0.2) as client:
         game_id = await client.create()
         await client.join(game_id)
         request = games_pb2.GetDecisionRequest(game_id=game_id)
@@ -374,8 +381,8 @@ async def test_a_wait_is_cut_to_the_longest(short_folder):
         assert not answer.HasField("decision")
 
 
-async def test_connections_are_limited(short_folder):
-    async with arena(short_folder / "d", connections=2) as client:
+async def test_connections_are_limited(arena):
+    async with arena(connections=2) as client:
         await client.who_am_i()
         async with (
             grpc.aio.insecure_channel(client.address, options=DEAF) as second,
@@ -434,8 +441,8 @@ async def the_rest(call):
     raise AssertionError("the stream ended as if all was well")
 
 
-async def test_a_client_that_reads_too_late_is_told_in_a_last_message(short_folder):
-    async with arena(short_folder / "d", messages_waiting=4, slow_seconds=60) as client:
+async def test_a_client_that_reads_too_late_is_told_in_a_last_message(arena):
+    async with arena(messages_waiting=4, slow_seconds=60) as client:
         call = await deafen(client)
         messages, error = await the_rest(call)
         assert len(messages) < 200
@@ -444,9 +451,9 @@ async def test_a_client_that_reads_too_late_is_told_in_a_last_message(short_fold
         assert told(error) == (errors.SlowReader, "messages_waiting", "4")
 
 
-async def test_a_client_that_never_reads_is_cut_off_and_makes_room(short_folder):
+async def test_a_client_that_never_reads_is_cut_off_and_makes_room(arena):
     changed = {"messages_waiting": 4, "slow_seconds": 8, "streams_per_owner": 1}
-    async with arena(short_folder / "d", **changed) as client:
+    async with arena(**changed) as client:
         deaf = await deafen(client)
         call = await eventually(lambda: welcomed(client, "local/two"))
         _, error = await the_rest(deaf)
@@ -503,13 +510,13 @@ async def ping_for(address, seconds):
         raise AssertionError("the arena's health changed")
 
 
-async def test_a_client_that_pings_as_allowed_is_not_cut_off(short_folder):
-    async with arena(short_folder / "d", seconds_between_pings=0.1) as client:
+async def test_a_client_that_pings_as_allowed_is_not_cut_off(arena):
+    async with arena(seconds_between_pings=0.1) as client:
         assert await ping_for(client.address, 3) is None
 
 
-async def test_a_client_that_pings_faster_than_allowed_is_cut_off(short_folder):
-    async with arena(short_folder / "d") as client:
+async def test_a_client_that_pings_faster_than_allowed_is_cut_off(arena):
+    async with arena() as client:
         assert await ping_for(client.address, 30) is grpc.StatusCode.UNAVAILABLE
 
 

@@ -16,8 +16,12 @@ CHOICE = re.compile(r'<button name="action" value="(\d+)"[^>]*?( data-reveals)?>
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    with opened_place(tmp_path_factory.mktemp("page")) as opened:
+def place(tmp_path_factory, nodes):
+    options = ()
+    if nodes is not None:
+        nodes.empty()
+        options = ("--redis", nodes.url)
+    with opened_place(tmp_path_factory.mktemp("page"), *options) as opened:
         yield opened
 
 

@@ -8,7 +8,6 @@ from functools import partial
 
 import grpc
 import pytest
-import redis
 from google.protobuf.duration_pb2 import Duration
 from himeji.v1 import account_service_pb2 as accounts, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopReason, Want
@@ -31,6 +30,7 @@ from tests.server.arena_client import (
     reason_of,
     soon,
 )
+from tests.server.raw import raw_client
 from tests.server.replays import faults_of
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
@@ -68,7 +68,7 @@ async def other(open_arena):
 
 @pytest.fixture
 def raw(redis_server):
-    with redis.Redis.from_url(redis_server.url) as client:
+    with raw_client(redis_server.url) as client:
         yield client
 
 

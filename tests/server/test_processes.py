@@ -134,6 +134,7 @@ def test_several_processes_announce_themselves_once(start_arena, tmp_path):
     assert arena.output.count("\n") == 9
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_one_process_has_no_children_but_redis(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path), "--house", "none").opened()
     assert children_of(arena.process.pid) == [arena.redis_pid()]
@@ -151,6 +152,7 @@ def test_a_process_that_dies_is_replaced(two, wait_until, is_alive):
     assert sum(streams_by_process(two)) == 0  # both serve their figures
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait_until, is_alive):
     arena = start_arena("--data", str(tmp_path), *TWO).opened()
     orphans = [*workers_of(arena.process.pid), arena.redis_pid()]

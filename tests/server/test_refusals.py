@@ -42,6 +42,7 @@ def test_the_port_of_another_arena_is_in_use_too(start_arena, tmp_path):
     assert "--port" in sentence(second)
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_data_folder_in_use_names_the_process_that_uses_it(start_arena, tmp_path):
     first = start_arena("--port", "0", "--data", str(tmp_path)).opened()
     second = start_arena("--port", "0", "--data", str(tmp_path))
@@ -52,6 +53,7 @@ def test_a_data_folder_in_use_names_the_process_that_uses_it(start_arena, tmp_pa
 
 
 @pytest.mark.parametrize("place", ["a file", "under a file", "redis is a file"])
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_data_folder_that_cannot_be_written_is_one_sentence(start_arena, tmp_path, place):
     (tmp_path / "file").write_text("not a folder")
     folder = {
@@ -122,6 +124,7 @@ def test_a_redis_that_is_too_old_is_named_with_its_version(start_arena, old_redi
 
 
 @pytest.mark.parametrize("password", ["", ":wrong-guess@"])
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_a_wrong_or_missing_password_is_one_sentence(start_arena, start_redis, binary, password):
     mine = start_redis("--requirepass", "right-one", binary=binary)
     arena = start_arena("--port", "0", "--redis", mine.url.replace("unix://", f"unix://{password}"))
@@ -130,6 +133,7 @@ def test_a_wrong_or_missing_password_is_one_sentence(start_arena, start_redis, b
     assert "wrong-guess" not in arena.errors
 
 
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_the_right_password_opens_the_arena_and_is_shown_nowhere(start_arena, start_redis, binary):
     mine = start_redis("--requirepass", "right-one", binary=binary)
     url = mine.url.replace("unix://", "unix://:right-one@")
@@ -154,6 +158,7 @@ DURABLE = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy
         ),
     ],
 )
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_a_ranked_arena_refuses_a_weak_redis_and_names_each_setting(
     start_arena, start_redis, binary, weaker, named
 ):
@@ -170,6 +175,7 @@ def test_a_ranked_arena_starts_on_a_durable_redis(start_arena, start_redis, bina
     assert arena.stop() == 0
 
 
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_a_ranked_arena_refuses_a_redis_whose_settings_it_may_not_read(start_arena, start_redis):
     mine = start_redis(*DURABLE, "--rename-command", "CONFIG", "")
     arena = start_arena("--port", "0", "--redis", mine.url, "--ranked")
@@ -186,6 +192,7 @@ def test_a_ranked_arena_refuses_a_redis_whose_settings_it_may_not_read(start_are
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_an_arena_refuses_a_redis_that_takes_no_writes(start_arena, start_redis, setting, why):
     arena = start_arena("--port", "0", "--redis", start_redis(*setting).url)
     assert arena.ended() == ExitCode.REFUSED
@@ -207,7 +214,7 @@ def test_a_redis_of_the_users_needs_a_data_folder_for_the_token_alone_and_outliv
     assert not data.exists()
     assert start_arena(*options).opened().stop(signal.SIGTERM) == 0
     assert [each.name for each in data.iterdir()] == ["token"]
-    assert mine.process.poll() is None
+    assert mine.is_alive()
 
 
 def test_ranked_and_development_mode_exclude_each_other(start_arena, tmp_path):
@@ -216,6 +223,7 @@ def test_ranked_and_development_mode_exclude_each_other(start_arena, tmp_path):
     assert "exclude each other" in arena.errors
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_an_embedded_redis_that_cannot_load_its_data_says_what_redis_said(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
     with arena.redis() as client:

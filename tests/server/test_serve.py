@@ -47,6 +47,7 @@ def reflected_services(address: str) -> set[str]:
         return {each.name for each in answer.list_services_response.service}
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_an_arena_announces_itself_in_one_block(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path / "data")).opened()
     assert arena.facts["data"] == str(tmp_path / "data")
@@ -97,6 +98,7 @@ def test_reflection_is_there_in_development_mode_alone(opened, start_arena, tmp_
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_signal_stops_the_arena_and_its_redis_in_good_order(
     start_arena, is_alive, tmp_path, number
 ):
@@ -110,6 +112,7 @@ def test_a_signal_stops_the_arena_and_its_redis_in_good_order(
     assert "Traceback" not in arena.errors
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_signal_during_the_start_stops_in_good_order_too(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path))
     lock = tmp_path / "arena.lock"
@@ -119,6 +122,7 @@ def test_a_signal_during_the_start_stops_in_good_order_too(start_arena, tmp_path
     assert "Traceback" not in arena.errors
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_second_signal_does_not_cut_the_end_short(start_arena, is_alive, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
     pid = arena.redis_pid()
@@ -147,6 +151,7 @@ def test_a_second_start_finds_the_data_of_the_first(start_arena, tmp_path):
         assert client.get("kept") == "yes"
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_two_arenas_side_by_side_do_not_disturb_each_other(opened, start_arena, tmp_path):
     one, two = start_arena("--port", "0", "--data", str(tmp_path)).opened(), opened
     assert one.address != two.address
@@ -158,6 +163,7 @@ def test_two_arenas_side_by_side_do_not_disturb_each_other(opened, start_arena, 
     assert health(two.address) == SERVING
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_killed_arena_leaves_no_redis_and_loses_no_acknowledged_key(
     start_arena, is_alive, wait_until, tmp_path
 ):
@@ -194,6 +200,7 @@ def test_an_arena_started_at_once_after_a_kill_waits_for_the_old_redis(start_are
         assert client.get("kept") == "yes"
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_an_embedded_redis_that_dies_is_started_again(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()
     with arena.redis() as client:
@@ -229,6 +236,7 @@ def test_health_follows_a_redis_that_goes_away_and_comes_back(start_arena, start
     assert arena.stop() == 0
 
 
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 def test_health_follows_a_redis_that_comes_to_take_no_writes(start_arena, start_redis, binary):
     mine = start_redis(binary=binary)
     arena = start_arena("--port", "0", "--redis", mine.url).opened()
@@ -246,6 +254,7 @@ def test_health_follows_a_redis_that_comes_to_take_no_writes(start_arena, start_
     assert arena.stop() == 0
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_every_option_can_come_from_the_environment(start_arena, tmp_path):
     env = {
         "HIMEJI_PORT": "0",

@@ -62,6 +62,7 @@ async def test_a_version_is_read_from_the_server(start_redis, binary):
     await store.close()
 
 
+@pytest.mark.one_redis("needs a Redis with settings of its own")
 async def test_durability_is_read_from_the_server(start_redis, binary):
     store = await Store.connect(start_redis(binary=binary).url)
     with pytest.raises(StoreRefusedError, match="appendonly is no and has to be yes"):

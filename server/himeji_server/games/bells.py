@@ -113,6 +113,7 @@ class Bells:
         with suppress(StoreUnavailable, StoreRefusedError):
             for game_id in await self.ledger.differing(list(self._games)):
                 self._heard(game_id, 0)
+            await self.ledger.look_again()
 
     def _pass_on(self, channel: str, words: list[str]) -> None:
         # Whoever reaches the store may ring: what makes no sense must not end this process.

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import structlog
-from himeji.rules.errors import StoreUnavailable
+from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.rules.game import Game as Play
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji.v1.game_service_pb2 import LogCause
@@ -97,6 +97,7 @@ class Ledger:
         self._changed = changed
         self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
         self._seen: dict[str, tuple[int, bytes]] = {}  # links of tables that were forgotten
+        self._moves = 0  # how far the rearrangements of the store are known here
         self._tasks: set[asyncio.Task[None]] = set()
 
     def now(self) -> int:
@@ -138,6 +139,17 @@ class Ledger:
     def _stored(self, game_id: str) -> StoredGame | None:
         known = self.tables.get(game_id)
         return known.stored if known is not None else None
+
+    async def look_again(self) -> None:
+        """Look at the games in memory that another node of the store has now.
+
+        A node that took over may have missed what was committed; only who saw it can tell.
+        """
+        moves, asked = self.games.moved(self._moves, self.tables)
+        for game_id in await self.differing(asked):
+            with contextlib.suppress(UnknownGame):
+                await self.table(game_id)
+        self._moves = moves
 
     def forget(self, game_id: str) -> None:
         """Read the game anew next time; what was seen of its log must then still be there."""

@@ -2,7 +2,8 @@
 
 A command that a node does not take was not carried out, so it is sent on to the one that is named.
 A node that does not answer may have carried it out: that is reported like a lost Redis, and the
-nodes are asked who has which slots now.
+nodes are asked who has which slots now. They are asked now and then in any case: which replicas a
+primary has decides what it waits for before it answers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from redis.asyncio import ConnectionPool
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from redis.exceptions import AskError, MovedError, RedisError, TryAgainError
 
-from himeji_server.store.sending import Argument, Sender, Then, answer_of
+from himeji_server.store.sending import Argument, CopyingSender, Then, answer_of
 
 REDIRECTIONS: Final = (AskError, MovedError, TryAgainError)
 """What a node answers that has not done what it was told."""
@@ -29,7 +30,9 @@ _KEYLESS: Final = frozenset({"TIME", "PUBLISH"})
 _SCRIPTS: Final = frozenset({"EVAL", "EVALSHA"})
 _MOST_REDIRECTIONS: Final = 16
 _SECONDS_UNTIL_TRIED_AGAIN: Final = 0.05
-_SECONDS_BETWEEN_LOOKS: Final = 0.2
+_SECONDS_BETWEEN_LOOKS: Final = 2.0
+_SECONDS_UNTIL_A_LOOK: Final = 0.2
+"""How soon after a doubt the nodes are asked: it comes from many commands at once."""
 
 _log = structlog.get_logger(__name__)
 
@@ -39,19 +42,29 @@ Address = tuple[str, int]
 class Cluster:
     """The primaries of a cluster, found through one of its nodes."""
 
-    def __init__(self, seed: ConnectionPool, make: Callable[[ConnectionPool], Sender]) -> None:
+    def __init__(
+        self, seed: ConnectionPool, make: Callable[[ConnectionPool], CopyingSender]
+    ) -> None:
         self._seed = seed
         self._make = make
         self._pools: dict[Address, ConnectionPool] = {}
-        self._senders: dict[Address, Sender] = {}
+        self._senders: dict[Address, CopyingSender] = {}
         self._slots: list[Address] = []
         self._turns = itertools.count()
+        self._rows: list[Any] = []  # who has which slots, as a node told it last
+        self._moves: dict[int, int] = {}  # slots that changed hands, and by which change they did
+        self._doubt = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def look(self) -> None:
+    async def open(self) -> None:
+        """Find out who has which slots, and keep up with it; raises StoreUnavailable."""
+        await self._look()
+        self._looking = asyncio.create_task(self._keep_looking())
+
+    async def _look(self) -> None:
         """Ask the nodes, one after the other, who has which slots; raises StoreUnavailable."""
-        for address in [*self._senders] or [_address(self._seed)]:
+        for address in dict.fromkeys([*self._senders, _address(self._seed)]):
             with contextlib.suppress(StoreUnavailable):
                 rows = await answer_of(self._sender(address), "CLUSTER", "SLOTS")
                 self._take(rows, address[0])
@@ -79,8 +92,9 @@ class Cluster:
         for _ in range(_MOST_REDIRECTIONS):
             asking = False
             if isinstance(answer, MovedError):
-                self._slots[answer.slot_id] = address = (answer.host, answer.port)
-                self._look_soon()
+                address = (answer.host, answer.port)
+                self._note({answer.slot_id: address})
+                self._doubt.set()
             elif isinstance(answer, AskError):
                 address, asking = (answer.host, answer.port), True
             else:  # the keys of a script are on their way to another node
@@ -94,7 +108,7 @@ class Cluster:
 
     def _passed_on(self, answer: Any, then: Then) -> None:
         if isinstance(answer, StoreUnavailable):
-            self._look_soon()
+            self._doubt.set()
         then(answer)
 
     async def ping(self) -> None:
@@ -104,7 +118,7 @@ class Cluster:
                 facts = bytes(await answer_of(self._sender(address), "CLUSTER", "INFO"))
                 if b"cluster_state:ok" in facts:
                     return
-        self._look_soon()
+        self._doubt.set()
         raise StoreUnavailable("the store does not answer")
 
     async def of_each_primary(self, *command: Any) -> list[Any]:
@@ -113,6 +127,11 @@ class Cluster:
         return await asyncio.gather(
             *(answer_of(self._sender(each), *command) for each in primaries)
         )
+
+    def moved(self, since: int) -> tuple[int, frozenset[int]]:
+        """The slots that changed hands since a point, and the point that is now."""
+        slots = frozenset(slot for slot, move in self._moves.items() if move > since)
+        return max(self._moves.values(), default=0), slots
 
     def listening_pool(self) -> ConnectionPool:
         """The connections to some node: what is published at one is heard at all.
@@ -146,7 +165,7 @@ class Cluster:
         except (StoreUnavailable, RedisError) as error:
             return error
 
-    def _sender(self, address: Address) -> Sender:
+    def _sender(self, address: Address) -> CopyingSender:
         sender = self._senders.get(address)
         if sender is None:
             wanted = {**self._seed.connection_kwargs, "host": address[0], "port": address[1]}
@@ -155,27 +174,45 @@ class Cluster:
             self._pools[address] = pool
         return sender
 
-    def _take(self, rows: Iterable[Any], asked: str) -> None:
+    def _take(self, rows: list[Any], asked: str) -> None:
         """Take in who has which slots; a node that does not know its own address is the asked."""
-        slots = [("", 0)] * REDIS_CLUSTER_HASH_SLOTS
-        for first, last, primary, *_ in rows:
+        if rows == self._rows:
+            return
+        slots: dict[int, Address] = {}
+        replicas: dict[Address, int] = {}
+        for first, last, primary, *others in rows:
             address = (bytes(primary[0] or b"").decode() or asked, int(primary[1]))
-            self._sender(address)
-            slots[first : last + 1] = [address] * (last + 1 - first)
-        if ("", 0) in slots:
+            replicas[address] = len(others)
+            slots |= dict.fromkeys(range(first, last + 1), address)
+        if len(slots) < REDIS_CLUSTER_HASH_SLOTS:
             raise StoreUnavailable("the store does not serve all slots")
-        self._slots = slots
+        if self._slots:
+            self._note(slots)
+        else:
+            self._slots = [slots[slot] for slot in range(REDIS_CLUSTER_HASH_SLOTS)]
+        for address in {*self._senders, *replicas}:
+            self._sender(address).copies = replicas.get(address, 0)
+        self._rows = rows
 
-    def _look_soon(self) -> None:
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look_in_a_while())
+    def _note(self, slots: Mapping[int, Address]) -> None:
+        """Note who has slots now, and which of them changed hands."""
+        moved = {slot: each for slot, each in slots.items() if self._slots[slot] != each}
+        move = max(self._moves.values(), default=0) + 1
+        for slot, address in moved.items():
+            self._slots[slot] = address
+            self._moves[slot] = move
 
-    async def _look_in_a_while(self) -> None:
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        try:
-            await self.look()
-        except StoreUnavailable as error:
-            _log.warning("cluster cannot be looked at", why=error.message)
+    async def _keep_looking(self) -> None:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_SECONDS_BETWEEN_LOOKS):
+                    await self._doubt.wait()
+            self._doubt.clear()
+            await asyncio.sleep(_SECONDS_UNTIL_A_LOOK)
+            try:
+                await self._look()
+            except StoreUnavailable as error:
+                _log.warning("cluster cannot be looked at", why=error.message)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -50,6 +50,7 @@ DURABLE: Final[Mapping[str, str]] = {
 
 _CONNECT_SECONDS: Final = 3.0
 _ANSWER_SECONDS: Final = 3.0
+_COPY_MILLISECONDS: Final = 2000
 _SECONDS_OF_SILENCE: Final = 5.0
 
 _SECONDS_BETWEEN_COMPLAINTS: Final = 60.0
@@ -104,9 +105,13 @@ class Batches:
 
     Alone, a command goes out at once; under load, many share a round trip and Redis's write to
     disk. redis-py makes the connections; its pipelines cost three times as much as the commands.
+
+    Where there are replicas, a batch is answered when they have what it wrote: one of them may be
+    the next primary. What is not copied in time may be there or not, like all that has no answer.
     """
 
     def __init__(self, pool: ConnectionPool) -> None:
+        self.copies = 0
         self._pool = pool
         self._waiting: list[_Call] = []
         self._sender: asyncio.Task[None] | None = None
@@ -132,6 +137,10 @@ class Batches:
     async def of_each_primary(self, *command: Argument) -> list[Any]:
         """The answers of all that take writes: of the one that there is."""
         return [await answer_of(self, *command)]
+
+    def moved(self, since: int) -> tuple[int, frozenset[int]]:
+        """The slots that another node has now: there is but one."""
+        return since, frozenset()
 
     def listening_pool(self) -> ConnectionPool:
         """Where bells are heard."""
@@ -164,11 +173,9 @@ class Batches:
                 while self._waiting:
                     sent, self._waiting = self._waiting, []
                     since = time.perf_counter()
-                    packed = b"".join([_pack(command) for command, _ in sent])
+                    commands = [command for command, _ in sent]
                     async with asyncio.timeout(_ANSWER_SECONDS):
-                        await connection.send_packed_command(packed, check_health=False)
-                        _tell(told)
-                        answers = [await _reply(connection) for _ in sent]
+                        answers = await self._exchange(connection, commands, told)
                     metrics.store_answered(len(sent), since, failed=False)
                     told = [(then, each) for (_, then), each in zip(sent, answers, strict=True)]
                     sent = []
@@ -180,6 +187,25 @@ class Batches:
             metrics.store_answered(len(lost), since, failed=True)
             _tell(told + [(then, error) for _, then in lost])
 
+    async def _exchange(
+        self,
+        connection: AbstractConnection,
+        commands: Sequence[tuple[Argument, ...]],
+        meanwhile: list[tuple[Then, Any]],
+    ) -> list[Any]:
+        """One round trip, during which the answers of the one before are told."""
+        copies = self.copies
+        sent = [*commands, ("WAIT", copies, _COPY_MILLISECONDS)] if copies else commands
+        packed = b"".join(map(_pack, sent))
+        await connection.send_packed_command(packed, check_health=False)
+        _tell(meanwhile)
+        replies = [await _reply(connection) for _ in sent]
+        if copies:
+            copied = replies.pop()
+            if not isinstance(copied, int) or copied < copies:
+                return [*map(_uncopied, commands, replies)]
+        return replies
+
     @contextlib.asynccontextmanager
     async def _connected(self) -> AsyncIterator[AbstractConnection]:
         connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
@@ -190,6 +216,17 @@ class Batches:
             raise
         finally:
             await self._pool.release(connection)
+
+
+def _uncopied(command: tuple[Argument, ...], reply: Any) -> Any:
+    """What is told of a command when the replicas do not have all that was written.
+
+    What was read may be lost with it. A redirected command was not carried out, and who has which
+    slots must be known to find out which replicas there are.
+    """
+    if command[0] == "CLUSTER" or isinstance(reply, REDIRECTIONS):
+        return reply
+    return StoreUnavailable("what was written is not copied yet")
 
 
 def _tell(answers: list[tuple[Then, Any]]) -> None:
@@ -272,7 +309,7 @@ class Store:
         info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("cluster")))
         if info.get("cluster_enabled"):
             self._batches = cluster = Cluster(self._redis.connection_pool, Batches)
-            await cluster.look()
+            await cluster.open()
 
     async def version(self) -> str:
         """Give the version of Redis that the server is, or is compatible with."""
@@ -346,6 +383,10 @@ class Store:
             self._complaints[error.sentence] = now + _SECONDS_BETWEEN_COMPLAINTS
             _log.error("store cannot do its work", why=error.sentence)
 
+    def moved(self, since: int = 0) -> tuple[int, frozenset[int]]:
+        """The slots of a Cluster that changed hands since a point, and the point that is now."""
+        return self._batches.moved(since)
+
     async def listen(self, *channels: str, own: str = "") -> AsyncIterator[tuple[str, str]]:
         """Channel and message of each bell as it rings; ends when the connection is lost.
 
@@ -400,7 +441,7 @@ async def _answer(command: Awaitable[_Answer]) -> _Answer:
 
 def _told(result: Any) -> Any:
     """An answer as it is passed on: errors become ours, but for those that ask for more."""
-    passed_on = (NoScriptError, *REDIRECTIONS)
+    passed_on = (NoScriptError, StoreUnavailable, *REDIRECTIONS)
     if not isinstance(result, Exception) or isinstance(result, passed_on):
         return result
     return _ours(result)

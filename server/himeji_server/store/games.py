@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +12,7 @@ from himeji.v1.game_pb2 import Game
 
 from himeji_server import metrics
 from himeji_server.store import keys
+from himeji_server.store.cluster import slot_of
 from himeji_server.store.connection import Script, Store
 from himeji_server.store.sending import Argument
 
@@ -266,6 +267,12 @@ class Games:
             self._store.call("HMGET", keys.game(each), "version", "chain") for each in game_ids
         ]
         return [(int(head[0] or 0), head[1] or b"") for head in await asyncio.gather(*asked)]
+
+    def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
+        """Those of the games that another node of the store has since a point; the point now."""
+        now, slots = self._store.moved(since)
+        buckets = {n for n in range(keys.BUCKETS) if slots and slot_of(keys.timers(n)) in slots}
+        return now, [each for each in game_ids if buckets and keys.bucket_of(each) in buckets]
 
     async def forget_timer(self, game_id: str) -> None:
         """Nothing is due for a game any more: there is no such game."""

@@ -24,6 +24,13 @@ class Sender(Protocol):
         ...
 
 
+class CopyingSender(Sender, Protocol):
+    """Sends commands to a node of a Cluster, which may have replicas."""
+
+    copies: int
+    """How many replicas must have what was written before anybody hears of it."""
+
+
 def answer_of(sender: Sender, *command: Argument) -> asyncio.Future[Any]:
     """Send a command; its answer, which raises what came instead."""
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -1,0 +1,20 @@
+"""An arena with a planted fault: it answers before replicas have what it wrote. For controls."""
+
+import sys
+
+from himeji_sdk.cli import main
+from himeji_server.store.connection import Batches
+
+
+def _never(_batches):
+    return 0
+
+
+def _ignored(_batches, _copies):
+    return None
+
+
+if __name__ == "__main__":
+    Batches.copies = property(_never, _ignored)
+    sys.argv[0] = "himeji"
+    main()
