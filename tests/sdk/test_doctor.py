@@ -232,11 +232,11 @@ def test_a_bot_is_told_its_clock_and_can_keep_to_it(tmp_path):
     body = """
     def choose(self, game, legal):
         if self.time_left is not None and self.time_left > 4:
-            time.sleep(0.1)
+            time.sleep(0.15)
         return max(legal)
 """
-    # Who always takes so long needs twice as much for a game; and who hurries has time to spare,
-    # on a machine that is busy too.
+    # Who took so long for all of its 57 choices would lose on time; and who hurries at last has
+    # time to spare, on a machine that is busy too.
     assert faults(examined(tmp_path, body, games=1, clock=(5.0, 0.0))) == []
 
 
