@@ -32,7 +32,10 @@ SANE_MS: Final = 100.0
 OVERLOAD: Final = 3
 """So many times the bots of the peak want to play in the overload."""
 
-SECONDS_BETWEEN_KNOCKS: Final = 0.75 * Backoff.LONGEST
+SECONDS_OF_ADVICE: Final = 10.0
+"""After which a process that is full asks to be called again (docs/limits.md)."""
+
+SECONDS_BETWEEN_KNOCKS: Final = SECONDS_OF_ADVICE + 0.75 * Backoff.LONGEST
 """How often a bot that was refused comes again, as the SDK's runner does after some tries."""
 
 
@@ -131,7 +134,7 @@ class Measuring:
     def _overload(self, peak: Outcome) -> dict[str, Any]:
         """The peak again, with all places taken, while twice as many bots want to play besides."""
         seconds, bots = self._plan.step, 2 * peak.tables
-        places = f"--streams-per-owner={bots}"
+        places = f"--streams={bots}"
         with self._arena(places) as arena:
             calm = self._play(arena, tables=peak.tables, think=0.0, seconds=seconds)
         knocks = (OVERLOAD - 1) * bots / SECONDS_BETWEEN_KNOCKS

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 import grpc
-from himeji.rules.errors import DeadlineExceeded, HimejiError, RateLimited, Unavailable
+from himeji.rules.errors import DeadlineExceeded, HimejiError, Unavailable
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
-from himeji.wire.errors import from_rpc_error
+from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 
 from himeji_sdk import connection
 from himeji_sdk.connection import Backoff, advised, find_token
@@ -47,8 +47,8 @@ class Calls:
 
         def again(error: HimejiError) -> None:
             wait = backoff.next(error)
-            passes = isinstance(error, Unavailable | DeadlineExceeded | RateLimited)
-            if not passes or time.monotonic() + wait > until:
+            passes = isinstance(error, Unavailable | DeadlineExceeded)
+            if not (passes or RETRY_AFTER in error.details) or time.monotonic() + wait > until:
                 raise advised(error, self._target)
             time.sleep(wait)
 

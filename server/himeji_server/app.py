@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection
 
 from himeji_server import contract
 from himeji_server.authorisation import Authoriser
-from himeji_server.interceptor import CallGuard
+from himeji_server.interceptor import CallGuard, Crowded
 from himeji_server.limits import MOST_BYTES_READ, MOST_METADATA_READ, Limits
 from himeji_server.readiness import Readiness
 from himeji_server.refusal import ExitCode, StartRefusedError
@@ -37,12 +37,14 @@ def build(  # noqa: PLR0913 - the parts, each once
     dev: bool = False,
     limits: Limits | None = None,
     shared_port: bool = False,
+    crowded: Mapping[str, Crowded] | None = None,
 ) -> grpc.aio.Server:
     """Build the server of the contract; what has no implementation says so when it is called.
 
-    A shared port is one on which other processes of the same arena listen as well.
+    A shared port is one on which other processes of the same arena listen as well. `crowded` says
+    by path what answers instead of a handler while there is no room.
     """
-    guard = CallGuard(authorise or Authoriser())
+    guard = CallGuard(authorise or Authoriser(), crowded)
     options = _options(limits or Limits(), shared_port=shared_port)
     server = grpc.aio.server(interceptors=[guard], options=options)
     ours = contract.handlers(implementations or {})

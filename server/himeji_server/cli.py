@@ -181,6 +181,15 @@ class HttpPort(click.ParamType[int | None]):
     help="Games, not over, in which the bots of an owner may have seats.",
 )
 @click.option(
+    "--streams",
+    type=click.IntRange(1),
+    default=Limits.streams,
+    show_default=True,
+    envvar="HIMEJI_STREAMS",
+    show_envvar=True,
+    help="Play streams that each process has room for.",
+)
+@click.option(
     "--streams-per-owner",
     type=click.IntRange(1),
     default=Limits.streams_per_owner,
@@ -232,6 +241,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
     components: Path | None,
     ladders: Path | None,
     games_per_owner: int,
+    streams: int,
     streams_per_owner: int,
     calls_per_second: int,
     processes: int,
@@ -266,6 +276,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
             ),
             limits=Limits(
                 games_per_owner=games_per_owner,
+                streams=streams,
                 streams_per_owner=streams_per_owner,
                 calls_per_second=calls_per_second,
                 calls_at_once=2 * calls_per_second,

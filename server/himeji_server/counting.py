@@ -17,6 +17,8 @@ from himeji_server.limits import MOST_ACTIONS
 from himeji_server.names import HOUSE
 
 _MOST_BUCKETS: Final = 10_000
+_FULL_RETRY_MS: Final = 10_000
+"""When to come back to a process that is full: places get free one by one, not all at once."""
 
 
 def exceeded(name: str, most: int, sentence: str) -> LimitExceeded:
@@ -107,11 +109,20 @@ class Places:
         self._name, self._per_owner, self._in_all = name, per_owner, in_all
         self._held: Counter[str] = Counter()
 
+    def full(self) -> LimitExceeded | None:
+        """What everybody is told while no place is left at all, None as long as there is one."""
+        if self._in_all is None or self._held.total() < self._in_all:
+            return None
+        error = exceeded(self._name, self._in_all, f"this process has {{}} {self._name} open")
+        error.details[RETRY_AFTER] = str(_FULL_RETRY_MS)
+        return error
+
     @contextmanager
     def held(self, owner: str) -> Iterator[None]:
         """Hold a place for an owner; raises LimitExceeded. The house has as many as there are."""
-        if self._in_all is not None and self._held.total() >= self._in_all:
-            raise exceeded(self._name, self._in_all, f"this process has {{}} {self._name} open")
+        full = self.full()
+        if full is not None:
+            raise full
         if owner != HOUSE and self._held[owner] >= self._per_owner:
             sentence = f"an owner may have {{}} {self._name} open"
             raise exceeded(f"{self._name}_per_owner", self._per_owner, sentence)

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +29,9 @@ from himeji_server.faults import as_error
 from himeji_server.limits import MOST_MESSAGE_BYTES, MOST_METADATA_BYTES
 
 Authorise = Callable[[str, Context], Awaitable[None]]
+Behaviour = Callable[[Any, Any], Any]
+Crowded = Callable[[], Behaviour | None]
+"""What answers a method instead of its handler while there is no room; None while there is."""
 Parse = Callable[[bytes], Any]
 Serialise = Callable[[Any], bytes]
 
@@ -48,8 +51,10 @@ _NOT_IN_A_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 class CallGuard(_Interceptor):
     """Wraps every handler, those of all four shapes and those of unknown methods."""
 
-    def __init__(self, authorise: Authorise) -> None:
+    def __init__(self, authorise: Authorise, crowded: Mapping[str, Crowded] | None = None) -> None:
+        """Whoever comes in vain, by path, is refused before anything is looked up about them."""
         self._authorise = authorise
+        self._crowded = crowded or {}
         self._unknown = metrics.Calls(metrics.UNKNOWN_METHOD, timed=False)
         self._guarded: dict[str, tuple[Handler, Handler]] = {}
 
@@ -62,18 +67,25 @@ class CallGuard(_Interceptor):
         path = handler_call_details.method
         handler = await continuation(handler_call_details)
         if handler is None:
-            return _guard(_unknown_method(path), path, _anyone, self._unknown)
+            return _guard(_unknown_method(path), path, _anyone, self._unknown, _room)
         bare, guarded = self._guarded.get(path, (None, None))
         if guarded is None or bare is not handler:
             open_to_all = isinstance(_behaviour(handler), UnsupportedMethod)
             timed = not (handler.request_streaming or handler.response_streaming)
             calls = metrics.Calls(path, timed=timed)
-            guarded = _guard(handler, path, _anyone if open_to_all else self._authorise, calls)
+            authorise = _anyone if open_to_all else self._authorise
+            guarded = _guard(handler, path, authorise, calls, self._crowded.get(path, _room))
             self._guarded[path] = (handler, guarded)
         return guarded
 
 
-def _guard(handler: Handler, path: str, authorise: Authorise, calls: metrics.Calls) -> Handler:
+def _guard(
+    handler: Handler,
+    path: str,
+    authorise: Authorise,
+    calls: metrics.Calls,
+    crowded: Crowded,
+) -> Handler:
     """Wrap one handler. A stream's messages are parsed and written as they come."""
     behaviour = _behaviour(handler)
     parse = _checked(handler.request_deserializer or bytes)
@@ -81,8 +93,11 @@ def _guard(handler: Handler, path: str, authorise: Authorise, calls: metrics.Cal
 
     async def respond(request: Any, context: Context) -> bytes | None:
         _check_metadata(context)
-        await authorise(path, context)
-        outcome = behaviour(request if handler.request_streaming else parse(request), context)
+        instead = crowded()
+        if instead is None:
+            await authorise(path, context)
+        answer = instead or behaviour
+        outcome = answer(request if handler.request_streaming else parse(request), context)
         if handler.response_streaming:
             await _write_all(outcome, context)
             return None
@@ -226,10 +241,14 @@ async def _anyone(_path: str, _context: Context) -> None:
     return None
 
 
-def _behaviour(handler: Handler) -> Callable[[Any, Any], Any]:
+def _room() -> None:
+    return None
+
+
+def _behaviour(handler: Handler) -> Behaviour:
     requests = "stream" if handler.request_streaming else "unary"
     responses = "stream" if handler.response_streaming else "unary"
-    behaviour: Callable[[Any, Any], Any] = getattr(handler, f"{requests}_{responses}")
+    behaviour: Behaviour = getattr(handler, f"{requests}_{responses}")
     return behaviour
 
 

@@ -55,6 +55,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             dev=settings.dev,
             limits=settings.limits,
             shared_port=settings.processes > 1,
+            crowded={play.PLAY: playing.crowded},
         )
         stack.push_async_callback(server.stop, None)
         port = app.bind(server, settings.port, shared=settings.processes > 1)

@@ -16,7 +16,7 @@ def orders(arena, **what):
 
 
 def test_a_crowd_holds_its_games_and_guests_without_a_place_are_told_so(tmp_path):
-    with own_arena(tmp_path / "arena.log", "--streams-per-owner=8") as arena:
+    with own_arena(tmp_path / "arena.log", "--streams=8") as arena:
         told = orders(arena, tables=4, think=0.01, seconds=3, knocks=10)
         with seated(told, 2, tmp_path / "crowd.log") as crowds:
             assert crowds.wait_until_seated() == {}

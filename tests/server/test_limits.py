@@ -119,7 +119,7 @@ def test_a_place_is_free_again_when_it_is_left():
         assert refused.value.details == {"limit": "streams_per_owner", "allowed": "1"}
         with places.held("grace"), pytest.raises(errors.LimitExceeded) as full, places.held("eve"):
             pass
-        assert full.value.details == {"limit": "streams", "allowed": "2"}
+        assert full.value.details == {"limit": "streams", "allowed": "2", RETRY_AFTER: "10000"}
     with places.held("ada"):
         pass
 
@@ -216,6 +216,20 @@ async def test_streams_are_limited_in_a_process(arena):
         await client.stream("local/one")
         second, _ = await client.stream("local/two")
         assert told(await refused(second.read())) == (errors.LimitExceeded, "streams", "1")
+
+
+async def test_who_comes_to_a_full_process_is_refused_before_anything_is_looked_up(arena):
+    async with arena(streams=1) as client:
+        await client.stream("local/one")
+        client.metadata = (("authorization", "Bearer nobody-knows-this"),)
+        second, last = await client.stream("local/two")
+        assert last.request_id == "h"
+        assert last.notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
+        assert last.notice.closing
+        assert last.notice.retry_delay.seconds == 10
+        error = await refused(second.read())
+        assert told(error) == (errors.LimitExceeded, "streams", "1")
+        assert error.details[RETRY_AFTER] == "10000"
 
 
 async def test_watchers_are_limited_and_told_so_in_a_last_message(arena):

@@ -173,7 +173,8 @@ def _bad_request(error: HimejiError) -> error_details_pb2.BadRequest | None:
 
 
 def _retry_info(error: HimejiError) -> error_details_pb2.RetryInfo | None:
-    if not isinstance(error, errors.Unavailable | errors.RateLimited):
+    passes = isinstance(error, errors.Unavailable | errors.RateLimited)
+    if not passes and RETRY_AFTER not in error.details:
         return None
     if isinstance(error, errors.Draining):  # another process answers, and at once
         return None

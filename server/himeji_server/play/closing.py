@@ -105,6 +105,7 @@ _KINDS = {
 
 def retry_delay(error: HimejiError) -> int | None:
     """After how many milliseconds it is worth trying again, None if it is not, or at once."""
-    if isinstance(error, Draining) or not isinstance(error, Unavailable | RateLimited):
+    passes = isinstance(error, Unavailable | RateLimited) or RETRY_AFTER in error.details
+    if isinstance(error, Draining) or not passes:
         return None
     return int(error.details.get(RETRY_AFTER, STANDARD_RETRY_MS))

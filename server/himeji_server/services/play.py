@@ -1,9 +1,10 @@
 """PlayService: the stream."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, suppress
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NoReturn
 
 from himeji.rules.errors import HimejiError, InvalidRequest
 from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
@@ -19,6 +20,7 @@ from himeji_server.play.session import Session, check_hello
 from himeji_server.revocations import OpenStreams
 
 SERVICE: Final = "himeji.v1.PlayService"
+PLAY: Final = f"/{SERVICE}/Play"
 
 
 class PlayService:
@@ -45,20 +47,17 @@ class PlayService:
                 first = await anext(requests, first)
                 session = await self._open(caller, first)
             except HimejiError as error:
-                if first.WhichOneof("body") is None:
-                    # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(SECONDS_FOR_A_WORD):
-                            first = await anext(requests, first)
-                closing = Closing.by(error)
-                notice = closing.notice()
-                await context.write(PlayResponse(request_id=first.request_id, notice=notice))
-                raise
+                await _refuse(error, first, requests, context)
             self._sessions.add(session)
             stack.callback(self._sessions.discard, session)
             ended = stack.enter_context(self._streams.watch(caller))
             stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
             await session.run(first.request_id, requests, context.write, ended)
+
+    def crowded(self) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
+        """What answers Play, whoever calls, while this process is full; None while it is not."""
+        full = self._places.full()
+        return None if full is None else partial(_refuse, full, PlayRequest())
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:
         """The session that a Hello opens; raises the reason why it cannot."""
@@ -75,3 +74,17 @@ class PlayService:
         self._desk.stopping.set()
         for session in list(self._sessions):
             session.close(Closing.draining())
+
+
+async def _refuse(
+    error: HimejiError, first: PlayRequest, requests: AsyncIterator[PlayRequest], context: Any
+) -> NoReturn:
+    """End a stream that could not be opened with a message that says why, and raise the reason."""
+    if first.WhichOneof("body") is None:
+        # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_FOR_A_WORD):
+                first = await anext(requests, first)
+    notice = Closing.by(error).notice()
+    await context.write(PlayResponse(request_id=first.request_id, notice=notice))
+    raise error
