@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
@@ -100,18 +100,21 @@ class Bells:
             async for channel, *words in self._presence.bells(self._sender):
                 self._pass_on(channel, words)
             # The connection was lost: a bell may have been missed.
-            await self._look_at_all()
+            await self._look_at(list(self._games))
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
     async def look_around(self) -> None:
-        """Look at every game that is followed, again and again."""
+        """Look again and again at every game that is followed and has not changed since."""
+        before: dict[str, int] = {}
         while True:
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            await self._look_at_all()
+            quiet = [each for each in self._games if self._versions.get(each) == before.get(each)]
+            before = dict(self._versions)
+            await self._look_at(quiet)
 
-    async def _look_at_all(self) -> None:
+    async def _look_at(self, game_ids: Sequence[str]) -> None:
         with suppress(StoreUnavailable, StoreRefusedError):
-            for game_id in await self.ledger.differing(list(self._games)):
+            for game_id in await self.ledger.differing(game_ids):
                 self._heard(game_id, 0)
             await self.ledger.look_again()
 
