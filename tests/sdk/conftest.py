@@ -11,7 +11,10 @@ from himeji_sdk import Client
 from tests.server.conftest import (
     Arena,
     _temporary_files_go_with_the_test,
+    cluster,
+    given_redis,
     is_alive,
+    nodes,
     short_folder,
     start_arena,
     wait_until,
@@ -19,7 +22,10 @@ from tests.server.conftest import (
 
 __all__ = [
     "_temporary_files_go_with_the_test",
+    "cluster",
+    "given_redis",
     "is_alive",
+    "nodes",
     "short_folder",
     "start_arena",
     "wait_until",
