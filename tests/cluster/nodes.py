@@ -197,10 +197,12 @@ class Cluster:
 
     def start(self):
         """Start the nodes that were killed, and wait until they work together."""
-        for node in self.nodes:
-            if node.killed:
-                node.start()
+        started = [node for node in self.nodes if node.killed]
+        for node in started:
+            node.start()
         self.wait_until_ok()
+        for node in started:
+            wait_until(lambda: node.is_primary() or node.is_linked(), "a replica follows again")  # noqa: B023
         return self
 
     def send_signal(self, number):
