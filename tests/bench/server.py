@@ -28,9 +28,10 @@ from himeji.v1 import (
 )
 
 BOTS = 16
-GAMES = 128
+GAMES = 256
+ROUNDS = 2  # of arena and echo in turn: machines change their pace within seconds
 MIDDLE = 30  # decisions into a game, which has about 60
-ROUND_TRIPS = 12_800
+ROUND_TRIPS = 25_600
 IDLE = 200
 
 
@@ -134,17 +135,22 @@ class Bot:
 
     async def answer_held(self):
         """Answer what was asked so far, and from then on at once; one writes at a time."""
+        while self.held:
+            held, self.held = self.held, []
+            await self._write([self._act(each) for each in held])
         self.holds = False
-        await self._write([act for each in self.held for act in self._answer(each)])
 
     def _answer(self, decision):
         if self.holds:
             self.held.append(decision)
-            return
+        else:
+            yield self._act(decision)
+
+    def _act(self, decision):
         self.decisions += 1
         action = next(each for each in decision.legal_actions if each > 4)
         act = play.Act(game_id=decision.game_id, decision_id=decision.decision_id, actions=[action])
-        yield play.PlayRequest(act=act)
+        return play.PlayRequest(act=act)
 
     async def _write(self, requests):
         if self.together and requests:
@@ -289,26 +295,48 @@ async def idle(arena):
     return (after - before) / IDLE
 
 
-def measure():
-    """All figures of the server, as a dictionary."""
+@contextlib.contextmanager
+def arena():
+    """An arena for a while."""
     with tempfile.TemporaryDirectory(prefix="hj-") as folder:
-        arena = Arena(Path(folder) / "data")
+        opened = Arena(Path(folder) / "data")
         try:
-            found = asyncio.run(games(arena, together=True))
-            single = asyncio.run(games(arena, together=False))
-            alone = asyncio.run(latency(arena))
-            per_bot = asyncio.run(idle(arena))
+            yield opened
         finally:
-            arena.stop()
+            opened.stop()
+
+
+def measure_echo(found):
+    """What a bare echo does with as many bytes."""
     echo = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.echo"], stdout=subprocess.PIPE, text=True
     )
     try:
         port = int(echo.stdout.readline())
-        bare = asyncio.run(echoes(echo.pid, port, found["sent"], found["received"]))
+        return asyncio.run(echoes(echo.pid, port, found["sent"], found["received"]))
     finally:
         echo.kill()
         echo.wait()
+
+
+def mean(found, name):
+    """The mean of a figure over the rounds."""
+    return sum(each[name] for each in found) / len(found)
+
+
+def measure():
+    """All figures of the server, as a dictionary."""
+    rounds, echoed = [], []
+    for _ in range(ROUNDS):
+        with arena() as opened:
+            rounds.append(asyncio.run(games(opened, together=True)))
+        echoed.append(measure_echo(rounds[-1]))
+    with arena() as opened:
+        single = asyncio.run(games(opened, together=False))
+        alone = asyncio.run(latency(opened))
+        per_bot = asyncio.run(idle(opened))
+    found = {name: mean(rounds, name) for name in rounds[0]}
+    bare = {name: mean(echoed, name) for name in echoed[0]}
     return {
         "durable decisions/s": found["rate"],
         "bare echo/s": bare["rate"],

@@ -48,6 +48,9 @@ DURABLE: Final[Mapping[str, str]] = {
 }
 """The settings under which an acknowledged write survives anything but the loss of the disk."""
 
+MOST_AT_ONCE: Final = 96
+"""Commands in one batch: with more, all that is under way is one batch, and somebody waits idle."""
+
 _CONNECT_SECONDS: Final = 3.0
 _ANSWER_SECONDS: Final = 3.0
 _COPY_MILLISECONDS: Final = 2000
@@ -171,7 +174,7 @@ class Batches:
         try:
             async with self._connected() as connection:
                 while self._waiting:
-                    sent, self._waiting = self._waiting, []
+                    sent, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
                     since = time.perf_counter()
                     commands = [command for command, _ in sent]
                     async with asyncio.timeout(_ANSWER_SECONDS):
