@@ -272,7 +272,9 @@ def serve(  # noqa: PLR0913 - one parameter per option
             registration=registration,
             admin_token_file=admin_token_file,
             accounts=AccountLimits(
-                bots_per_owner=bots_per_owner, tokens_per_owner=tokens_per_owner
+                bots_per_owner=bots_per_owner,
+                bot_names_per_owner=max(AccountLimits.bot_names_per_owner, 2 * bots_per_owner),
+                tokens_per_owner=tokens_per_owner,
             ),
             limits=Limits(
                 games_per_owner=games_per_owner,
