@@ -17,12 +17,12 @@ def held(game, seat=0):
     return json.loads(game.to_json())["clans"][seat]
 
 
-def at(**places):
-    """A change that puts seat 0's geishas there; names with an underscore for the dash."""
+def at(seat=0, /, **places):
+    """A change that puts a seat's geishas there; names with an underscore for the dash."""
 
     def change(position):
         found = {place.replace("_", "-"): number for place, number in places.items()}
-        position["clans"][0]["geishas"] |= {"domain": 5 - sum(found.values())} | found
+        position["clans"][seat]["geishas"] |= {"domain": 5 - sum(found.values())} | found
 
     return change
 

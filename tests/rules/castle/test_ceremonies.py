@@ -6,6 +6,7 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
+from tests.rules.castle.room_tiles import TILES
 from tests.rules.castle.tea_table import at, both, held, lilies, plain, tiles
 
 
@@ -212,14 +213,6 @@ ROOMS = {
     "diplomat-room-1": "diplomat-02",  # dark courtier | 2 influence
     "diplomat-room-2": "diplomat-13",  # dark geisha | 2 chasen, 1 any
 }
-TILES = (
-    {"diamond-1": "white-any", "3": "coral-coin", "8": "black-coin"}  # steward-room-1
-    | {"diamond-2": "black-food", "4": "coral-iron", "9": "white-coin"}  # steward-room-2
-    | {"diamond-3": "coral-pearl", "5": "white-food", "10": "black-any"}  # steward-room-3
-    | {"1": "black-pearl", "6": "white-iron"}  # diplomat-room-1
-    | {"2": "white-pearl", "7": "coral-any"}  # diplomat-room-2
-    | {"11": "coral-food", "12": "black-iron"}  # the Well
-)
 STONES = {
     "coral stone": "garden-stone-m1",  # 1 food; 2 chasen
     "black stone": "garden-stone-7",  # 1 food; 3 coins

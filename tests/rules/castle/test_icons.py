@@ -6,6 +6,8 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
+from tests.rules.castle.room_tiles import TILES
+
 STEWARDS = {f"steward-{n:02}" for n in (2, 4, 5, 7, 9, 10, 12, 13, 15)}
 DIPLOMATS = {f"diplomat-{n:02}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 11)}
 ROOMS = {
@@ -15,14 +17,6 @@ ROOMS = {
     "diplomat-room-1": "diplomat-02",  # dark courtier | 2 influence
     "diplomat-room-2": "diplomat-10",  # 2 coin, lantern | dark warrior
 }
-TILES = (
-    {"diamond-1": "white-any", "3": "coral-coin", "8": "black-coin"}  # steward-room-1
-    | {"diamond-2": "black-food", "4": "coral-iron", "9": "white-coin"}  # steward-room-2
-    | {"diamond-3": "coral-pearl", "5": "white-food", "10": "black-any"}  # steward-room-3
-    | {"1": "black-pearl", "6": "white-iron"}  # diplomat-room-1
-    | {"2": "white-pearl", "7": "coral-any"}  # diplomat-room-2
-    | {"11": "coral-food", "12": "black-iron"}  # the Well
-)
 GARDENS = {
     "coral plant": "garden-plant-1",  # 5 food; 4 coins for any castle row
     "coral stone": "garden-stone-9",  # 2 food; a light castle row

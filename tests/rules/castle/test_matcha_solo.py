@@ -8,10 +8,12 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import ImpossiblePosition
 
+from tests.rules.castle.tea_table import at, both
 from tests.rules.playing import finish, policy
 
 RIVAL = 1
 CARDS = [*(f"solitaire-{n}" for n in range(1, 10)), "solitaire-m1", "solitaire-m2", "solitaire-m3"]
+geishas = partial(at, RIVAL)
 
 
 @pytest.fixture
@@ -24,23 +26,6 @@ def table(solitaire):
 def rivals_turn(rivals_turn):
     """The game after a turn of the rival, or where it waits for a choice of the player."""
     return partial(rivals_turn, ruleset="matcha-solo")
-
-
-def geishas(**places):
-    def change(position):
-        found = {place.replace("_", "-"): number for place, number in places.items()}
-        home = {"domain": 5 - sum(found.values())}
-        position["clans"][RIVAL]["geishas"] |= home | found
-
-    return change
-
-
-def both(*changes):
-    def change(position):
-        for each in changes:
-            each(position)
-
-    return change
 
 
 def rival(game):
