@@ -263,6 +263,14 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         await eventually(client.create)
 
 
+async def test_who_fills_games_as_fast_as_they_are_created_is_not_held_up(arena):
+    async with arena(waiting_games_per_owner=2) as client:
+        for _ in range(8):
+            game = await client.create()
+            await client.join(game)
+            await client.join(game, "local/two")
+
+
 async def test_a_game_that_waits_too_long_is_cancelled_and_whoever_watches_is_told(arena):
     async with arena(waiting_seconds=0.3) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())

@@ -2,7 +2,8 @@
 
 An id goes in before the game counts. It is taken out when the set is full and the game, looked at
 then, does not count (any more, or yet: of games made at the same moment one may slip through). So
-nothing is spent on this while games are played.
+nothing is spent on this while games are played. Looking through a full set is dear, and who is
+refused may ask again at once: after a look that made little room, there is none for a moment.
 """
 
 import asyncio
@@ -16,6 +17,9 @@ from himeji_server.store.games import OVER, WAITING
 
 _TAKE: Final = Script("take_place")
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
+_LITTLE: Final = 0.1
+"""A look that takes out less of a set than this was in vain: at most ten are looked at for one."""
+
 _FIELDS: Final = ("state", "creator", "bot0", "bot1", "bot2", "bot3")
 
 
@@ -24,8 +28,7 @@ class Quotas:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        # Looking through a full set is dear, and who is refused may ask again at once.
-        self._looked: dict[str, float] = {}
+        self._in_vain: dict[str, float] = {}  # when a look at a set made little room
         self._looks: dict[str, asyncio.Future[None]] = {}
 
     async def take_waiting(self, owner: str, game_id: str, most: int) -> bool:
@@ -49,7 +52,7 @@ class Quotas:
         # Those who find it full at the same moment wait for the same look.
         look = self._looks.get(key)
         if look is None:
-            ago = time.monotonic() - self._looked.get(key, -_SECONDS_BETWEEN_LOOKS)
+            ago = time.monotonic() - self._in_vain.get(key, -_SECONDS_BETWEEN_LOOKS)
             if ago < _SECONDS_BETWEEN_LOOKS:
                 return False
             look = self._looks[key] = asyncio.ensure_future(self._clear(key, owner, counts))
@@ -61,14 +64,18 @@ class Quotas:
     ) -> None:
         """Take out what does not count."""
         try:
-            await self._take_out(key, owner, counts)
+            share = await self._take_out(key, owner, counts)
+            if share < _LITTLE:
+                self._in_vain[key] = time.monotonic()
+            else:
+                self._in_vain.pop(key, None)
         finally:
-            self._looked[key] = time.monotonic()
             del self._looks[key]
 
     async def _take_out(
         self, key: str, owner: str, counts: Callable[[str, Sequence[str]], bool]
-    ) -> None:
+    ) -> float:
+        """Take out what does not count; which share of the set it was."""
         members = [bytes(each).decode() for each in await self._store.call("SMEMBERS", key)]
         heads = await asyncio.gather(
             *(self._store.call("HMGET", keys.game(each), *_FIELDS) for each in members)
@@ -80,6 +87,7 @@ class Quotas:
         ]
         if gone:
             await self._store.call("SREM", key, *gone)
+        return len(gone) / max(1, len(members))
 
 
 def _waits(owner: str, head: Sequence[str]) -> bool:
