@@ -46,7 +46,7 @@ async def load(stage, ladder=LADDER):
 
 
 async def end_of(stage, game_id):
-    stored = await stage.store.games.load(game_id, log=False)
+    stored = await stage.store.games.head(game_id)
     return GameResult.FromString(stored.result).end_reason
 
 

@@ -964,7 +964,7 @@ async def test_a_game_whose_log_is_broken_is_void_and_everybody_is_told(arena, o
 async def test_a_defect_in_one_request_is_an_incident_and_the_stream_goes_on(arena, raw):
     async with streams(arena, bots=(A,)) as [stream]:
         broken, whole = await arena.create(2), await arena.create(2)
-        raw.hdel(keys.game(broken.game_id), "header")
+        raw.hdel(keys.game(broken.game_id), "secret")
         await stream.send("1", resign=play.Resign(game_id=broken.game_id))
         rejected = (await stream.answer("1")).rejected
         assert rejected.reason == reason("INTERNAL_FAULT")

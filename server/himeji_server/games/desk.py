@@ -228,7 +228,7 @@ class Desk:
         async for game_id, place in self._games.newest(before):
             # The head is enough: a list must not replay every game that it passes by.
             try:
-                table = Table(await self._games.load(game_id, log=False))
+                table = Table(await self._games.head(game_id))
             except UnknownGame:
                 continue
             if _fits(table, wanted, caller):

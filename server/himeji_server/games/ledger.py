@@ -29,6 +29,7 @@ from himeji_server.games.table import (
     Table,
     asked_seat,
     begin,
+    catch_up,
     check_holds,
     restore,
 )
@@ -51,6 +52,7 @@ _log = structlog.get_logger(__name__)
 
 MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
 OF_TWO: Final = 2  # a game in which one seat is left is over
+BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs as much as playing on to it
 
 
 def _nothing(_entry: Entry) -> None:
@@ -160,12 +162,16 @@ class Ledger:
     async def fresh(self, game_id: str) -> Table:
         """The game as the store has it now; raises UnknownGame."""
         known = self.tables.get(game_id)
-        if known is not None:
-            head = await self.games.load(game_id, log=False)
-            if head.version == known.stored.version and head.chain == known.stored.chain:
-                known.stored = head
-                return known
-        return await self.read(game_id)
+        if known is None:
+            return await self.read(game_id)
+        newer = await self.games.load_since(known.stored)
+        try:
+            moved_on = catch_up(known, newer)
+        except BrokenLogError:
+            return await self.read(game_id)  # the whole log tells what is wrong
+        if moved_on:
+            self._changed(known)
+        return known
 
     async def read(self, game_id: str) -> Table:
         """The game, read from its log; raises UnknownGame."""
@@ -320,6 +326,7 @@ def _commit(table: Table, play: Play | None, words: Words, how: How) -> Commit:
     stored, text, ends = table.stored, words.text(), how.ends
     if play is not None and play.over and not ends:
         ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
+    snaps = play is not None and (ends or stored.version % BETWEEN_SNAPSHOTS == 0)
     return Commit(
         game_id=table.game_id,
         expected_state=how.expected_state,
@@ -327,7 +334,7 @@ def _commit(table: Table, play: Play | None, words: Words, how: How) -> Commit:
         expected_chain=stored.chain,
         chain=link(stored.chain, text),
         entry=text,
-        snapshot=play.dumps() if play is not None else b"",
+        snapshot=play.dumps() if play is not None and snaps else b"",
         state=OVER if ends else PLAYING,
         next_seat=NOBODY if ends or play is None else asked_seat(play),
         new_decision=how.new_decision,

@@ -14,7 +14,15 @@ from himeji.v1.game_pb2 import EndReason, Game, StopReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
 
-from himeji_server.store.games import PLAYING, Commit, Entry, Outcome, StoredGame, StoredSeat
+from himeji_server.store.games import (
+    PLAYING,
+    Commit,
+    Entry,
+    Outcome,
+    Snapshot,
+    StoredGame,
+    StoredSeat,
+)
 
 # Looked up once: by name, each costs a microsecond.
 _ALL_PLAYED: Final = StopReason.STOP_REASON_ALL_PLAYED
@@ -100,7 +108,7 @@ class Table:
             seat=commit.next_seat,
             asked=time if decided else before.asked,
             chain=commit.chain,
-            snapshot=commit.snapshot,
+            snapshot=Snapshot(version, commit.snapshot) if commit.snapshot else before.snapshot,
             seats=_seats_after(before.seats, commit, left),
             result=commit.result,
             created=before.created,
@@ -139,25 +147,49 @@ def _seats_after(before: Sequence[StoredSeat], commit: Commit, left: int) -> lis
 
 def restore(stored: StoredGame) -> Table:
     """Replay a log from its beginning; raises BrokenLogError if it is not what was committed."""
-    header = stored.header
     table = Table(stored)
-    chain = first_link(header.game_id, header.chance.commitment)
-    decision = 0
-    for number, entry in enumerate(stored.log, start=1):
+    chain = first_link(table.game_id, stored.header.chance.commitment)
+    if stored.snapshot is not None and not 0 < stored.snapshot.version <= stored.version:
+        raise BrokenLogError(f"the snapshot of {table.game_id} is none")
+    _live_through(table, stored, chain, 0)
+    return table
+
+
+def catch_up(table: Table, newer: StoredGame) -> bool:
+    """Live through what the log has after a table's version; whether there is anything.
+
+    Raises BrokenLogError if it does not go on from there; what the table has is void then.
+    """
+    before = table.stored
+    moved_on = (newer.version, newer.chain) != (before.version, before.chain)
+    if moved_on:
+        _live_through(table, newer, before.chain, before.decision)
+    table.stored = newer
+    newer.log = before.log
+    return moved_on
+
+
+def _live_through(table: Table, stored: StoredGame, chain: bytes, decision: int) -> None:
+    """Live through the entries of a log that come next, to where the store says that it leads."""
+    game_id, snapshot = table.game_id, stored.snapshot
+    for number, entry in enumerate(stored.log, start=len(table.log) + 1):
         try:
             words = Words.parse(entry.text)
         except ValueError as error:
-            raise BrokenLogError(f"{header.game_id} {number}: {entry.text!r} is none") from error
+            raise BrokenLogError(f"{game_id} {number}: {entry.text!r} is none") from error
         if not number == entry.version == words.version:
-            raise BrokenLogError(f"version {number} of {header.game_id} is missing")
+            raise BrokenLogError(f"version {number} of {game_id} is missing")
         chain = link(chain, entry.text)
         decision = _follow(table, words, entry, decision)
-    if chain != stored.chain or len(stored.log) != stored.version:
-        raise BrokenLogError(f"the chain of {header.game_id} is broken")
-    # A game that was made smaller after its end has no snapshot any more.
-    if table.play is not None and stored.snapshot and table.play.dumps() != stored.snapshot:
-        raise BrokenLogError(f"the log of {header.game_id} leads to another position")
-    return table
+        if snapshot is not None and snapshot.version == number:
+            _check_position(table, snapshot)
+    if chain != stored.chain or len(table.log) != stored.version:
+        raise BrokenLogError(f"the chain of {game_id} is broken")
+
+
+def _check_position(table: Table, snapshot: Snapshot) -> None:
+    if table.play is None or table.play.dumps() != snapshot.position:
+        raise BrokenLogError(f"the log of {table.game_id} leads to another position")
 
 
 def check_holds(stored: StoredGame, seen: tuple[int, bytes] | None) -> None:

@@ -130,7 +130,7 @@ class Director:
     ) -> GameRecord:
         """See how a game stands; one that failed is to be made again."""
         try:
-            stored = await self._store.games.load(game.game_id, log=False)
+            stored = await self._store.games.head(game.game_id)
         except UnknownGame:
             return await self._keep(asked, place, replace(game, game_id=""))
         if stored.state == WAITING and now > stored.created + READY_MS:

@@ -63,7 +63,7 @@ class Rater:
     async def settle(self, game_id: str) -> None:
         """Do everything that follows from a result; doing it again changes nothing."""
         try:
-            stored = await self._store.games.load(game_id, log=False)
+            stored = await self._store.games.head(game_id)
         except UnknownGame:
             return
         ladder = stored.header.ladder

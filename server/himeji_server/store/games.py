@@ -46,6 +46,13 @@ class Entry(NamedTuple):
     refusal: str = ""  # of the action at which it stopped: the rule, a space, and why in words
 
 
+class Snapshot(NamedTuple):
+    """The position that a log led to at a version: whoever replays it must come to the same."""
+
+    version: int
+    position: bytes
+
+
 @dataclass(slots=True)
 class StoredSeat:
     """What the store knows of a seat."""
@@ -78,7 +85,7 @@ class StoredGame:
     seat: int
     asked: int
     chain: bytes
-    snapshot: bytes
+    snapshot: Snapshot | None
     seats: list[StoredSeat]
     result: bytes
     created: int
@@ -99,7 +106,7 @@ class Commit:
     expected_chain: bytes
     chain: bytes
     entry: str
-    snapshot: bytes
+    snapshot: bytes  # the position, or nothing
     state: str
     next_seat: int
     new_decision: bool = True
@@ -166,37 +173,47 @@ class Games:
         names = [keys.game(game_id), keys.index(bucket), keys.timers(bucket)]
         return int(await self._store.run(_CREATE, names, game_id, patience, *fields))
 
-    async def load(self, game_id: str, *, log: bool = True) -> StoredGame:
-        """A game, with its log unless that is not needed; raises UnknownGame."""
+    async def load(self, game_id: str) -> StoredGame:
+        """A game, with its log; raises UnknownGame."""
         for _ in range(TRIES):
-            found = await self._load(game_id, log=log)
+            found = await self._load(game_id)
             if found is not None:
                 return found
         raise StoreUnavailable("the game changes too fast, try again")
 
-    async def _load(self, game_id: str, *, log: bool) -> StoredGame | None:
+    async def _load(self, game_id: str) -> StoredGame | None:
         """A game; None if it was made smaller between its head and its log."""
-        calls = [self._store.call("HGETALL", keys.game(game_id))]
-        if log:
-            calls.append(self._store.call("XRANGE", keys.log(game_id), "-", "+"))
-        head, *streams = await asyncio.gather(*calls)
-        fields = _pairs(head)
-        if not fields:
-            raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
+        fields, stream = await self._read(game_id, "-")
         game = _stored(fields)
-        if not log:
-            return game
         packed = fields.get("log")
         if packed is not None:
             lines = zlib.decompress(packed).decode().split("\n")
             game.log = [_entry(n, line, game.created) for n, line in enumerate(lines, start=1)]
             return game
-        entries = [_streamed(raw, game.created) for raw in streams[0]]
-        if game.state == OVER and not entries and game.version:
-            return None
-        # The log was read after the head, so it may be longer than the head knows.
-        game.log = [each for each in entries if each.version <= game.version]
+        game.log = _entries(game, stream)
+        return None if game.state == OVER and not game.log and game.version else game
+
+    async def head(self, game_id: str) -> StoredGame:
+        """A game without its log; raises UnknownGame."""
+        return _stored(_fields(game_id, await self._store.call("HGETALL", keys.game(game_id))))
+
+    async def load_since(self, known: StoredGame) -> StoredGame:
+        """A game that is known, with what its log has after that; raises UnknownGame.
+
+        A game that was made smaller meanwhile has no such log any more.
+        """
+        fields, stream = await self._read(known.header.game_id, f"({known.version}-0")
+        game = _stored(fields, known.header)
+        game.log = _entries(game, stream)
         return game
+
+    async def _read(self, game_id: str, since: str) -> tuple[Mapping[str, bytes], Sequence[Any]]:
+        """The fields of a game, and then the entries of its log from an id on."""
+        head, stream = await asyncio.gather(
+            self._store.call("HGETALL", keys.game(game_id)),
+            self._store.call("XRANGE", keys.log(game_id), since, "+"),
+        )
+        return _fields(game_id, head), stream
 
     def commit(self, commit: Commit, then: Callable[[Outcome | Exception], None]) -> None:
         """Commit a change if the game still stands where the change began."""
@@ -345,7 +362,9 @@ def _outcome(commit: Commit, answer: Sequence[Any]) -> Outcome | UnknownGame:
     return Outcome(status)
 
 
-def _pairs(flat: Sequence[bytes]) -> dict[str, bytes]:
+def _fields(game_id: str, flat: Sequence[bytes]) -> dict[str, bytes]:
+    if not flat:
+        raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
     return {key.decode(): value for key, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
@@ -353,10 +372,10 @@ def _number(fields: Mapping[str, bytes], name: str) -> int:
     return int(fields.get(name, b"0"))
 
 
-def _stored(fields: Mapping[str, bytes]) -> StoredGame:
+def _stored(fields: Mapping[str, bytes], header: Game | None = None) -> StoredGame:
     seats = range(_number(fields, "seats"))
     return StoredGame(
-        header=Game.FromString(fields["header"]),
+        header=header or Game.FromString(fields["header"]),
         secret=fields["secret"],
         state=fields["state"].decode(),
         version=_number(fields, "version"),
@@ -364,7 +383,7 @@ def _stored(fields: Mapping[str, bytes]) -> StoredGame:
         seat=int(fields.get("seat", b"-1")),
         asked=_number(fields, "asked"),
         chain=fields["chain"],
-        snapshot=fields.get("snapshot", b""),
+        snapshot=_snapshot(fields.get("snapshot", b"")),
         seats=[_seat(fields, seat) for seat in seats],
         result=fields.get("result", b""),
         created=_number(fields, "created"),
@@ -373,6 +392,11 @@ def _stored(fields: Mapping[str, bytes]) -> StoredGame:
         creator=fields.get("creator", b"").decode(),
         expires=_number(fields, "expires"),
     )
+
+
+def _snapshot(text: bytes) -> Snapshot | None:
+    version, _, position = text.partition(b" ")
+    return Snapshot(int(version) if version.isdigit() else 0, position) if text else None
 
 
 def _seat(fields: Mapping[str, bytes], seat: int) -> StoredSeat:
@@ -397,6 +421,12 @@ def _words_and_times(entry: Entry, created: int) -> str:
     """An entry as it stands in the log; commit.lua writes the same."""
     times = (entry.time - created, entry.charged, entry.added, entry.left, entry.stop)
     return " ".join([_kept(entry.text), *map(str, times), entry.refusal]).rstrip()
+
+
+def _entries(game: StoredGame, stream: Sequence[Any]) -> list[Entry]:
+    """The entries of a log; it was read after the head, so it may be longer than that knows."""
+    entries = (_streamed(raw, game.created) for raw in stream)
+    return [each for each in entries if each.version <= game.version]
 
 
 def _streamed(raw: Sequence[Any], created: int) -> Entry:

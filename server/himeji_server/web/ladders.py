@@ -97,7 +97,7 @@ class LadderViews:
         found: list[Table] = []
         for game_id in wanted:
             with suppress(UnknownGame):
-                found.append(Table(await self._desk.ledger.games.load(game_id, log=False)))
+                found.append(Table(await self._desk.ledger.games.head(game_id)))
         return found
 
     async def _ratings(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.LadderRating]:

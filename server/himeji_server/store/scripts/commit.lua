@@ -2,7 +2,7 @@
 --
 -- KEYS  1 game (hash)  2 log (stream)  3 timers (sorted set)  4 outbox (stream)
 -- ARGV  1 game id           2 expected state     3 expected version  4 expected chain
---       5 new chain         6 entry, without its version and times   7 snapshot
+--       5 new chain         6 entry, without its version and times   7 snapshot, "" for none
 --       8 seat whose clock runs, -1              9 decisions answered (increments)
 --      10 next seat asked, -1 for nobody
 --      11 "new" if the next question is a new decision, "same" if the open one stays open
@@ -38,12 +38,13 @@ end
 local version = tonumber(ARGV[3]) + 1
 redis.call('XADD', KEYS[2], version .. '-0', 'e', table.concat(
   {ARGV[6], now - tonumber(game[6]), charged, added, left, ARGV[16]}, ' '))
-local fields = {'version', version, 'chain', ARGV[5], 'snapshot', ARGV[7], 'state', ARGV[13],
-  'seat', ARGV[10], unpack(ARGV, 19)}
+local fields = {'version', version, 'chain', ARGV[5], 'state', ARGV[13], 'seat', ARGV[10],
+  unpack(ARGV, 19)}
 local function set(name, value)
   fields[#fields + 1] = name
   fields[#fields + 1] = value
 end
+if ARGV[7] ~= '' then set('snapshot', version .. ' ' .. ARGV[7]) end
 local asked, next_left = game[4], game[8]
 if timed and clock then
   set('left' .. ARGV[8], left)
