@@ -10,15 +10,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 from himeji_server.embedded import find_binary
+from himeji_server.store import Store
 
 from tests.cluster.nodes import Cluster
+from tests.server.houses import House
 from tests.server.raw import raw_client
 
 PATIENCE = 120.0
@@ -312,3 +314,30 @@ def pytest_terminal_summary(
         terminalreporter.section(f"about a single Redis, so not run on a cluster: {len(told)}")
     for sentence in told:
         terminalreporter.write_line(sentence)
+
+
+# --- hosts without a server -----------------------------------------------------------------------
+
+
+@pytest.fixture
+async def three(start_redis: Callable[..., Any]) -> AsyncIterator[list[House]]:
+    url = start_redis("--appendonly", "yes").url
+    opened = [House(await Store.connect(url)) for _ in range(3)]
+    yield opened
+    for house in opened:
+        await house.store.close()
+
+
+@pytest.fixture
+def houses(three: list[House]) -> list[House]:
+    return three[:2]
+
+
+@pytest.fixture
+def one(houses: list[House]) -> House:
+    return houses[0]
+
+
+@pytest.fixture
+def two(houses: list[House]) -> House:
+    return houses[1]

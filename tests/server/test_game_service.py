@@ -293,9 +293,10 @@ async def test_a_game_that_cannot_be_is_refused_and_leaves_nothing(arena, wish):
 
 
 async def test_a_bell_that_no_arena_of_ours_rings_does_no_harm(arena, raw):
-    for bell in (keys.BOTS_BELL, keys.BELL):
-        raw.publish(bell, "one two three four five")
-        raw.publish(bell, "")
+    for bell in (keys.BOTS_BELL, *raw.pubsub_shardchannels()):
+        ring = raw.publish if bell == keys.BOTS_BELL else raw.spublish
+        for words in ("one two three four five", "one two", "no-game 7", ""):
+            ring(bell, words)
     game = await arena.new_game(A, B)
     assert (await decision_of(arena, game.game_id)).legal_actions
 

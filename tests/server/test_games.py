@@ -9,87 +9,16 @@ import himeji
 import pytest
 from himeji.rules import errors
 from himeji.rules.chance import Recorded
-from himeji.rules.stand_in import stand_in
-from himeji.v1.game_pb2 import EndReason, SeatPlan, StopReason
+from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
-from himeji_server.games.clockwork import Clockwork
-from himeji_server.games.host import Host, NewGame
-from himeji_server.games.ledger import Ledger
 from himeji_server.games.messages import replay_message
-from himeji_server.store import Store, keys
-from himeji_server.store.games import OVER, PLAYING, WAITING, Games, Sitter
-from himeji_server.store.presence import Presence
+from himeji_server.store import keys
+from himeji_server.store.games import OVER, PLAYING, WAITING, Sitter
 
+from tests.server.houses import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
-CLOCK = (600_000, 1_000)
-BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
-
-
-class House:
-    """A host with a connection of its own, as a process has."""
-
-    def __init__(self, store):
-        self.store = store
-        self.games = Games(store)
-        self.presence = Presence(store)
-        self.rung = Counter()
-        self.ledger = Ledger(self.games, self.presence, self._ring)
-        self.host = Host(self.ledger)
-        self.clockwork = Clockwork(self.ledger)
-
-    def _ring(self, table):
-        self.rung[table.game_id] += 1
-
-
-@pytest.fixture
-async def houses(start_redis):
-    url = start_redis("--appendonly", "yes").url
-    opened = [House(await Store.connect(url)) for _ in range(2)]
-    yield opened
-    for house in opened:
-        await house.store.close()
-
-
-@pytest.fixture
-def one(houses):
-    return houses[0]
-
-
-@pytest.fixture
-def two(houses):
-    return houses[1]
-
-
-def wished(seats=2, clock=CLOCK, strikes=3):
-    return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
-
-
-def sitter(seat, request_id=""):
-    return Sitter(BOTS[seat], 1, b"", request_id)
-
-
-async def begun(house, seats=2, **wish):
-    """A game that has begun."""
-    game_id = (await house.host.create(wished(seats, **wish))).game_id
-    for seat in range(seats):
-        table, _ = await house.host.join(game_id, range(seats), sitter(seat))
-    assert table.stored.state == PLAYING
-    return game_id
-
-
-async def act(house, game_id, choose, **more):
-    """Answer the open decision with what `choose` makes of the game; the receipt."""
-    table = await house.ledger.table(game_id)
-    stored = table.stored
-    actions = choose(table.play)
-    bot = stored.seats[stored.seat].bot
-    return await house.host.act(game_id, bot, stored.decision, actions, **more)
-
-
-def lowest(play):
-    return [stand_in(play)]
 
 
 def at_random(seed):
@@ -141,10 +70,6 @@ def end_reason(table):
 
 def ranks(table):
     return [seat.rank for seat in replay_of(table).game.result.seats]
-
-
-async def raw(house, *command):
-    return await house.store.call(*command)
 
 
 # --- whole games ------------------------------------------------------------------------------

@@ -1,16 +1,17 @@
 """Bells: who follows a game, or a bot, hears of what happens, wherever it happened.
 
 What this process commits is told at once, with the game in hand. What others commit is rung by
-the store, and looked up. Since a bell can be missed, all games that are followed are looked at
-now and then.
+the store, and looked up: it rings at the processes that said they follow the game, and at no
+others. Since a bell can be missed, all games that are followed are looked at now and then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -18,6 +19,7 @@ from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 
 from himeji_server.games.table import Table
 from himeji_server.store import StoreRefusedError, keys
+from himeji_server.store.games import OVER, Games
 from himeji_server.store.presence import Presence
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_TRIES: Final = 0.5
 SECONDS_BETWEEN_LOOKS: Final = 2.0
+SECONDS_HEARD_ON: Final = 60.0
+"""How long a game rings here after nobody follows it any more: who asks by calls comes back."""
 
 Bell = asyncio.Queue[tuple[str, ...]]
 See = Callable[[Table], None]
@@ -39,18 +43,33 @@ class Bells:
     ledger: Ledger
     """Who looks a game up; it rings here itself, so it comes second."""
 
-    def __init__(self, presence: Presence, sender: str) -> None:
-        """`sender` is what commits of this process are rung with."""
+    def __init__(self, games: Games, presence: Presence) -> None:
+        self._store = games
         self._presence = presence
-        self._sender = sender
+        self._rung: dict[str, float] = {}  # games that ring here, and when that was wished last
         self._games: defaultdict[str, dict[See, Gone]] = defaultdict(dict)
         self._versions: dict[str, int] = {}  # of games that are followed, as they were told
         self._bots: defaultdict[str, set[Bell]] = defaultdict(set)
         self._looking: dict[str, int] = {}  # games that are looked up, and the version to come to
         self._tasks: set[asyncio.Task[None]] = set()
 
+    async def hear(self, game_id: str) -> None:
+        """Have the game rung here. Said before it is read: what is read then cannot be missed."""
+        rings = game_id in self._rung
+        self._rung[game_id] = time.monotonic()
+        if rings:
+            return
+        try:
+            await self._store.hear(game_id)
+        except BaseException:
+            self._rung.pop(game_id, None)
+            raise
+
     def follow_game(self, game_id: str, see: See, gone: Gone) -> None:
-        """Call `see` with the game after every change until it is left; `gone` if it is no more."""
+        """Call `see` with the game after every change until it is left; `gone` if it is no more.
+
+        Changes that others make are seen at once if the game is rung here.
+        """
         self._games[game_id][see] = gone
 
     def leave_game(self, game_id: str, see: See) -> None:
@@ -59,17 +78,23 @@ class Bells:
         if not self._games[game_id]:
             del self._games[game_id]
             self._versions.pop(game_id, None)
+            if game_id in self._rung:
+                self._rung[game_id] = time.monotonic()
 
-    @contextmanager
-    def game(self, game_id: str, wake: asyncio.Event) -> Iterator[None]:
-        """Set the event after every change, for a while."""
+    @asynccontextmanager
+    async def game(
+        self, game_id: str, wake: asyncio.Event, *others: asyncio.Event
+    ) -> AsyncIterator[None]:
+        """Set the event after every change, and when one of the others is set, for a while."""
 
         def see(_table: Table) -> None:
             wake.set()
 
+        await self.hear(game_id)
         self.follow_game(game_id, see, lambda _game_id, _error: wake.set())
         try:
-            yield
+            with _woken_by(wake, *others):
+                yield
         finally:
             self.leave_game(game_id, see)
 
@@ -87,6 +112,8 @@ class Bells:
 
     def ring(self, table: Table) -> None:
         """Tell those of this process who follow the game."""
+        if table.stored.state == OVER:
+            self._rung.pop(table.game_id, None)  # nothing is rung after its end
         followers = self._games.get(table.game_id)
         if not followers:
             return
@@ -97,7 +124,7 @@ class Bells:
     async def follow(self) -> None:
         """Pass on what other processes ring; returns only by being cancelled."""
         while True:
-            async for channel, *words in self._presence.bells(self._sender):
+            async for channel, *words in self._presence.bells(self._store.bells):
                 self._pass_on(channel, words)
             # The connection was lost: a bell may have been missed.
             await self._look_at(list(self._games))
@@ -111,22 +138,39 @@ class Bells:
             quiet = [each for each in self._games if self._versions.get(each) == before.get(each)]
             before = dict(self._versions)
             await self._look_at(quiet)
+            self._let_fade()
 
     async def _look_at(self, game_ids: Sequence[str]) -> None:
         with suppress(StoreUnavailable, StoreRefusedError):
             for game_id in await self.ledger.differing(game_ids):
                 self._heard(game_id, 0)
+                await self._store.hear(game_id)  # in case the store has forgotten who listens
             await self.ledger.look_again()
+
+    def _let_fade(self) -> None:
+        """Forget games that were left long ago; should one of them ring, it is told not to."""
+        long_ago = time.monotonic() - SECONDS_HEARD_ON
+        left = [each for each in self._rung if each not in self._games]
+        for game_id in left:
+            if self._rung[game_id] < long_ago:
+                del self._rung[game_id]
+
+    async def _hear_no_more(self, game_id: str) -> None:
+        with suppress(StoreUnavailable, StoreRefusedError):
+            await self._store.hear(game_id, on=False)
 
     def _pass_on(self, channel: str, words: list[str]) -> None:
         # Whoever reaches the store may ring: what makes no sense must not end this process.
-        if channel == keys.BELL and len(words) == 3 and words[1].isdecimal():
-            game_id, version, _ = words
-            self._heard(game_id, int(version))
-        elif channel == keys.BOTS_BELL and len(words) == 3:
+        if channel == keys.BOTS_BELL and len(words) == 3:
             what, bot, rest = words
             for bell in self._bots.get(bot, ()):
                 bell.put_nowait((what, rest))
+        elif channel != keys.BOTS_BELL and len(words) == 2 and words[1].isdecimal():
+            game_id, version = words
+            if game_id in self._games:
+                self._heard(game_id, int(version))
+            elif game_id not in self._rung:
+                self._start(self._hear_no_more(game_id))
 
     def _heard(self, game_id: str, version: int) -> None:
         """Look a game up that has come to a version, unless everybody was told; 0: unknown."""
@@ -136,7 +180,10 @@ class Bells:
             self._looking[game_id] = max(version, self._looking[game_id])
             return
         self._looking[game_id] = version
-        task = asyncio.create_task(self._look(game_id))
+        self._start(self._look(game_id))
+
+    def _start(self, part: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(part)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -158,7 +205,7 @@ class Bells:
 
 
 @contextmanager
-def woken_by(wake: asyncio.Event, *events: asyncio.Event) -> Iterator[None]:
+def _woken_by(wake: asyncio.Event, *events: asyncio.Event) -> Iterator[None]:
     """Set `wake` when one of the events is set, too."""
 
     async def wait(event: asyncio.Event) -> None:

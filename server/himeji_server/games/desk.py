@@ -23,7 +23,7 @@ from himeji_server import names, pages
 from himeji_server.bots import Bots
 from himeji_server.caller import Caller
 from himeji_server.counting import check_actions
-from himeji_server.games.bells import Bells, woken_by
+from himeji_server.games.bells import Bells
 from himeji_server.games.host import Host, NewGame
 from himeji_server.games.ledger import Ledger
 from himeji_server.games.quota import Quota
@@ -149,7 +149,7 @@ class Desk:
         wake = asyncio.Event()
         loop = asyncio.get_running_loop()
         until = loop.time() + min(seconds, self.limits.wait_seconds)
-        with self.bells.game(game_id, wake), woken_by(wake, self.stopping):
+        async with self.bells.game(game_id, wake, self.stopping):
             while True:
                 wake.clear()
                 table = await self.ledger.table(game_id)

@@ -32,7 +32,7 @@ class Hall:
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         limits = limits or Limits()
         games, presence = Games(store), Presence(store)
-        self._bells = Bells(presence, games.sender)
+        self._bells = Bells(games, presence)
         ledger = Ledger(games, presence, self._bells.ring)
         self._bells.ledger = ledger
         self._clockwork = Clockwork(ledger)

@@ -79,6 +79,7 @@ class Followed:
         """The game, with the bot in the seat that is meant for it; waits for the store."""
         while True:
             try:
+                await self._desk.bells.hear(game_id)
                 table = await self._desk.ledger.table(game_id)
                 if Want.WANT_INVITATIONS in self.wants and game_id not in self._declined:
                     table = await self._desk.accept(self._player, table)

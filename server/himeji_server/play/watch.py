@@ -12,7 +12,6 @@ from himeji.v1.game_pb2 import Want
 from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from himeji.v1.play_service_pb2 import NoticeKind
 
-from himeji_server.games.bells import woken_by
 from himeji_server.games.desk import Desk
 from himeji_server.games.messages import game_over_message, known_events, update_message
 from himeji_server.games.table import Table
@@ -55,8 +54,7 @@ class Watch:
     async def _messages(self) -> AsyncGenerator[WatchGameResponse, None]:
         """Updates until the game is over or this process stops; raises when the token ends."""
         wake, stopping = asyncio.Event(), self._desk.stopping
-        bells = self._desk.bells
-        with bells.game(self._game_id, wake), woken_by(wake, stopping, self._ended):
+        async with self._desk.bells.game(self._game_id, wake, stopping, self._ended):
             while not stopping.is_set():
                 wake.clear()
                 table = await self._desk.ledger.table(self._game_id)

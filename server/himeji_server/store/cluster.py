@@ -133,13 +133,20 @@ class Cluster:
         slots = frozenset(slot for slot, move in self._moves.items() if move > since)
         return max(self._moves.values(), default=0), slots
 
-    def listening_pool(self) -> ConnectionPool:
-        """The connections to some node: what is published at one is heard at all.
+    def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
+        """Where to listen for what is published in the slots of these channels, and elsewhere.
 
-        The next time it is another node, for this one may be lost.
+        What is published in no slot is heard at all nodes, so the first will do. The next time it
+        is another, for this one may be lost.
         """
         pools = [*self._pools.values()]
-        return pools[next(self._turns) % len(pools)]
+        anywhere = pools[next(self._turns) % len(pools)]
+        channels: dict[ConnectionPool, list[str]] = {anywhere: []}
+        for channel in in_slots:
+            address = self._slots[slot_of(channel)]
+            self._sender(address)  # which makes its pool
+            channels.setdefault(self._pools[address], []).append(channel)
+        return [*channels.items()]
 
     async def close(self) -> None:
         """Send nothing more, wait for what is under way, and close every connection."""

@@ -96,10 +96,11 @@ class StoreImpairedError(StoreUnavailable):
 
 
 class Script:
-    """A script beside this module, by the name of its file."""
+    """A script beside this module, by the names of the files that it is made of."""
 
-    def __init__(self, name: str) -> None:
-        self.text = (resources.files(__package__) / "scripts" / f"{name}.lua").read_text()
+    def __init__(self, *names: str) -> None:
+        folder = resources.files(__package__) / "scripts"
+        self.text = "\n".join((folder / f"{name}.lua").read_text() for name in names)
         self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -145,9 +146,9 @@ class Batches:
         """The slots that another node has now: there is but one."""
         return since, frozenset()
 
-    def listening_pool(self) -> ConnectionPool:
-        """Where bells are heard."""
-        return self._pool
+    def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
+        """Where to listen for what is published in the slots of these channels, and elsewhere."""
+        return [(self._pool, in_slots)]
 
     async def close(self) -> None:
         """Send nothing more, wait for what is under way, and close every connection."""
@@ -250,12 +251,13 @@ async def _reply(connection: AbstractConnection) -> Any:
         return error
 
 
-async def _pushed(connection: AbstractConnection, own: str) -> AsyncIterator[tuple[str, str]]:
-    """What others publish to a connection that subscribed; a silent one is asked if it lives.
+async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, str]]:
+    """What is published to a connection that subscribed; a silent one is asked if it lives.
 
-    redis-py's own reader costs as much for each message as the commit that it tells of.
+    Ends when a channel is to be listened to elsewhere, for its slot has moved. redis-py's own
+    reader costs as much for each message as the commit that it tells of.
     """
-    asked, mine = False, own.encode() or None
+    asked = False
     while True:
         answer = await connection.read_response(timeout=_SECONDS_OF_SILENCE)
         if answer is None:
@@ -263,8 +265,10 @@ async def _pushed(connection: AbstractConnection, own: str) -> AsyncIterator[tup
             if asked:
                 return
             await connection.send_command("PING")
-        elif answer[0] == b"message" and not (mine and answer[2].endswith(mine)):
+        elif answer[0] in (b"message", b"smessage"):
             yield answer[1].decode(), answer[2].decode()
+        elif answer[0] == b"sunsubscribe":
+            return
         asked = answer is None
 
 
@@ -390,28 +394,52 @@ class Store:
         """The slots of a Cluster that changed hands since a point, and the point that is now."""
         return self._batches.moved(since)
 
-    async def listen(self, *channels: str, own: str = "") -> AsyncIterator[tuple[str, str]]:
-        """Channel and message of each bell as it rings; ends when the connection is lost.
+    async def listen(
+        self, *channels: str, in_slots: Sequence[str] = ()
+    ) -> AsyncIterator[tuple[str, str]]:
+        """Channel and message of each bell as it rings; ends when a connection is lost.
 
-        A message whose last word is `own` is not told: whoever listens has rung it.
+        Channels that are in slots, as keys are, are heard where their slot is.
         """
-        pool = self._batches.listening_pool()
-        with contextlib.suppress(RedisError, OSError):
-            connection = pool.make_connection()  # type: ignore[no-untyped-call]
-            try:
-                await connection.connect()
-                _end_if_cancelled()
-                await connection.send_command("SUBSCRIBE", *channels)
-                async for message in _pushed(connection, own and f" {own}"):
-                    yield message
-                _end_if_cancelled()
-            finally:
-                await connection.disconnect(nowait=True)
+        heard: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
+        (anywhere, here), *others = self._batches.listening(in_slots)
+        listeners = [asyncio.create_task(_listen(anywhere, channels, here, heard))]
+        listeners += [asyncio.create_task(_listen(pool, (), here, heard)) for pool, here in others]
+        try:
+            while (message := await heard.get()) is not None:
+                yield message
+        finally:
+            for listener in listeners:
+                listener.cancel()
+            await asyncio.wait(listeners)
 
     async def close(self) -> None:
         """Close every connection, after what is under way."""
         await self._batches.close()
         await self._redis.aclose()
+
+
+async def _listen(
+    pool: ConnectionPool,
+    channels: Sequence[str],
+    in_slots: Sequence[str],
+    heard: asyncio.Queue[tuple[str, str] | None],
+) -> None:
+    """Listen at one Redis; the last thing heard is None."""
+    connection = pool.make_connection()  # type: ignore[no-untyped-call]
+    try:
+        with contextlib.suppress(RedisError, OSError):
+            await connection.connect()
+            _end_if_cancelled()
+            commands: list[tuple[Argument, ...]] = [("SSUBSCRIBE", each) for each in in_slots]
+            if channels:
+                commands.append(("SUBSCRIBE", *channels))
+            await connection.send_packed_command(b"".join(map(_pack, commands)))
+            async for message in _pushed(connection):
+                heard.put_nowait(message)
+    finally:
+        heard.put_nowait(None)
+        await connection.disconnect(nowait=True)
 
 
 def _end_if_cancelled() -> None:

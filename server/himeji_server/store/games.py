@@ -20,12 +20,13 @@ WAITING: Final = "waiting"
 PLAYING: Final = "playing"
 OVER: Final = "over"
 
-_COMMIT: Final = Script("commit")
-_SIT: Final = Script("sit")
-_STAND_UP: Final = Script("stand_up")
+_COMMIT: Final = Script("ring", "commit")
+_SIT: Final = Script("ring", "sit")
+_STAND_UP: Final = Script("ring", "stand_up")
+_HEAR: Final = Script("hear")
 _CREATE: Final = Script("create")
 _STRIKE: Final = Script("strike")
-_VOID: Final = Script("void")
+_VOID: Final = Script("ring", "void")
 _COMPACT: Final = Script("compact")
 
 COMPACT_AFTER: Final = 60_000
@@ -150,8 +151,7 @@ class Games:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.sender = secrets.token_hex(4)
-        """What the bells of this process's commits are signed with."""
+        self._process = secrets.token_hex(4)  # what bells know this process by
 
     async def create(
         self, header: Game, secret: bytes, chain: bytes, patience: int, creator: str = ""
@@ -225,7 +225,7 @@ class Games:
             *(commit.chain, _kept(commit.entry), commit.snapshot),
             *(commit.clock_seat, commit.answered, commit.next_seat),
             *("new" if commit.new_decision else "same", commit.clock, commit.state),
-            *(commit.result, keys.BELL, stop, COMPACT_AFTER, self.sender, *extra),
+            *(commit.result, keys.bells_of(game_id), stop, COMPACT_AFTER, self._process, *extra),
         ]
 
         def answered(answer: Any) -> None:
@@ -242,14 +242,14 @@ class Games:
             _SIT,
             [keys.game(game_id), keys.timers(keys.bucket_of(game_id))],
             *(game_id, ",".join(map(str, seats)), sitter.bot, sitter.bot_version),
-            *(sitter.entropy, sitter.request_id, keys.BELL),
+            *(sitter.entropy, sitter.request_id, keys.bells_of(game_id)),
         )
         status = bytes(answer[0]).decode()
         return status, int(answer[1]) if status in ("ok", "again") else -1
 
     async def stand_up(self, game_id: str, seats: Sequence[int], bot: str) -> str:
         """Open seats of a bot again in a game that waits; "ok", or why not (see the script)."""
-        words = (game_id, ",".join(map(str, seats)), bot, keys.BELL)
+        words = (game_id, ",".join(map(str, seats)), bot, keys.bells_of(game_id))
         return bytes(await self._store.run(_STAND_UP, [keys.game(game_id)], *words)).decode()
 
     async def strike(self, game_id: str, decision: int, seat: int, answer: str, limit: int) -> int:
@@ -267,7 +267,7 @@ class Games:
         await self._store.run(
             _VOID,
             keys.of_commit(game_id),
-            *(game_id, expected_chain, chain, words, result, keys.BELL, self.sender),
+            *(game_id, expected_chain, chain, words, result, keys.bells_of(game_id), self._process),
         )
 
     async def compact(self, game: StoredGame) -> None:
@@ -284,6 +284,15 @@ class Games:
             self._store.call("HMGET", keys.game(each), "version", "chain") for each in game_ids
         ]
         return [(int(head[0] or 0), head[1] or b"") for head in await asyncio.gather(*asked)]
+
+    async def hear(self, game_id: str, *, on: bool = True) -> None:
+        """Have the bells of a game rung at this process from now on, or no more."""
+        await self._store.run(_HEAR, [keys.game(game_id)], self._process, int(on))
+
+    @property
+    def bells(self) -> list[str]:
+        """The channels on which this process hears of games."""
+        return [keys.bells(bucket, self._process) for bucket in range(keys.BUCKETS)]
 
     def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
         """Those of the games that another node of the store has since a point; the point now."""

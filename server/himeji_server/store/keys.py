@@ -5,10 +5,6 @@ from functools import lru_cache
 from typing import Final
 
 BUCKETS: Final = 64
-BELL: Final = "himeji:bell"
-"""The channel on which a commit rings: game id and version. It is a bell, never the truth."""
-
-
 PULSE: Final = "himeji:pulse"
 """Written to see whether writes are taken."""
 
@@ -44,6 +40,12 @@ def of_commit(game_id: str) -> tuple[str, str, str, str]:
     return game(game_id), log(game_id), timers(bucket), outbox(bucket)
 
 
+@lru_cache(maxsize=1 << 14)
+def bells_of(game_id: str) -> str:
+    """The beginning of the channels on which processes hear of a game."""
+    return bells(bucket_of(game_id))
+
+
 def timers(bucket: int) -> str:
     """The games of a bucket for which something is due at a time."""
     return f"{_tag(bucket)}:timers"
@@ -52,6 +54,14 @@ def timers(bucket: int) -> str:
 def outbox(bucket: int) -> str:
     """The results of a bucket, for whoever rates them."""
     return f"{_tag(bucket)}:outbox"
+
+
+def bells(bucket: int, process: str = "") -> str:
+    """The channel on which a process hears of games of a bucket: id and version, never the truth.
+
+    It is one of the bucket's slot, so that on a Cluster nobody else has to pass it on.
+    """
+    return f"{_tag(bucket)}:bells:{process}"
 
 
 def index(bucket: int) -> str:

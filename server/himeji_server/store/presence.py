@@ -3,7 +3,7 @@
 Presence fades by itself when a process dies. Bells may be missed: whoever listens also looks.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from himeji_server.store import keys
@@ -65,10 +65,10 @@ class Presence:
         found = await self._store.call("SMEMBERS", keys.games_of(bot))
         return sorted(bytes(game_id).decode() for game_id in found)
 
-    async def bells(self, own: str) -> AsyncIterator[list[str]]:
-        """The words of each bell as others than `own` ring it, the channel first.
+    async def bells(self, of_games: Sequence[str]) -> AsyncIterator[list[str]]:
+        """The words of each bell of bots, and of games on these channels, the channel first.
 
         Ends with the connection.
         """
-        async for channel, words in self._store.listen(keys.BELL, keys.BOTS_BELL, own=own):
+        async for channel, words in self._store.listen(keys.BOTS_BELL, in_slots=of_games):
             yield [channel, *words.split(" ")]

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from himeji_server.games.bells import woken_by
 from himeji_server.games.desk import Desk
 from himeji_server.games.table import Table
 from himeji_server.store.games import OVER
@@ -27,7 +26,7 @@ async def news(desk: Desk, game_id: str, known: int, tell: Tell) -> AsyncIterato
     """The game after each change from a version on, until it is over or the arena stops."""
     wake, told, quiet = asyncio.Event(), known, 0.0
     yield "retry: 1000\n\n"
-    with desk.bells.game(game_id, wake), woken_by(wake, desk.stopping):
+    async with desk.bells.game(game_id, wake, desk.stopping):
         while not desk.stopping.is_set():
             wake.clear()
             table = await desk.ledger.table(game_id)

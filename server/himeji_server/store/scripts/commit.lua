@@ -7,7 +7,7 @@
 --      10 next seat asked, -1 for nobody
 --      11 "new" if the next question is a new decision, "same" if the open one stays open
 --      12 condition on the clock: "" none, "running" not fallen, "fallen" fallen
---      13 new state        14 result, "" while the game goes on   15 bell's channel
+--      13 new state        14 result, "" while the game goes on   15 bells' channel
 --      16 why an answer went no further, for its receipt: a number, and maybe more in words
 --      17 how long after its end a game is made smaller, in ms   18 who rings the bell
 --      19... further fields of the game to set, name and value
@@ -15,7 +15,7 @@
 -- Answers {"ok", version, now, charged, added, left}
 --      or {"conflict", version}, {"state", state}, {"fallen", left}, {"running", left}.
 local game = redis.call('HMGET', KEYS[1], 'state', 'version', 'chain', 'asked', 'increment',
-  'created', 'left' .. ARGV[8], 'left' .. ARGV[10], 'lost' .. ARGV[10])
+  'created', 'left' .. ARGV[8], 'left' .. ARGV[10], 'lost' .. ARGV[10], 'ears')
 if not game[1] then return {'missing'} end
 if game[1] ~= ARGV[2] then return {'state', game[1]} end
 if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end
@@ -76,5 +76,5 @@ elseif ARGV[10] ~= '-1' and timed then
 else
   redis.call('ZREM', KEYS[3], ARGV[1])
 end
-redis.call('PUBLISH', ARGV[15], ARGV[1] .. ' ' .. version .. ' ' .. ARGV[18])
+ring(game[10], ARGV[15], ARGV[1] .. ' ' .. version, ARGV[18])
 return {'ok', version, now, charged, added, left}

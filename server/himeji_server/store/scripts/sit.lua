@@ -2,7 +2,7 @@
 --
 -- KEYS  1 game (hash)  2 timers (sorted set)
 -- ARGV  1 game id  2 seats to try in this order, such as "0,1"  3 bot  4 bot version
---       5 entropy  6 request id, "" for none  7 bell's channel
+--       5 entropy  6 request id, "" for none  7 bells' channel
 --
 -- Answers {"ok", seat, open seats left}, {"again", seat}, {"taken"} or {"state", state}.
 local state = redis.call('HGET', KEYS[1], 'state')
@@ -31,5 +31,5 @@ if open == 0 then
   local time = redis.call('TIME')
   redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
 end
-redis.call('PUBLISH', ARGV[7], ARGV[1] .. ' 0 -') -- whoever it is, all look
+ring(redis.call('HGET', KEYS[1], 'ears'), ARGV[7], ARGV[1] .. ' 0', '') -- whoever it is, all look
 return {'ok', tonumber(chosen), open}

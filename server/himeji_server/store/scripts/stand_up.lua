@@ -2,10 +2,10 @@
 -- good as begun, and whoever begins it relies on them.
 --
 -- KEYS  1 game (hash)
--- ARGV  1 game id  2 seats, such as "0,1"  3 bot  4 bell's channel
+-- ARGV  1 game id  2 seats, such as "0,1"  3 bot  4 bells' channel
 --
 -- Answers "ok", "full", "missing", or the state that is not "waiting".
-local game = redis.call('HMGET', KEYS[1], 'state', 'seats')
+local game = redis.call('HMGET', KEYS[1], 'state', 'seats', 'ears')
 if not game[1] then return 'missing' end
 if game[1] ~= 'waiting' then return game[1] end
 local open = 0
@@ -18,5 +18,5 @@ for seat in string.gmatch(ARGV[2], '%d+') do
     redis.call('HDEL', KEYS[1], 'bot' .. seat, 'botversion' .. seat, 'entropy' .. seat)
   end
 end
-redis.call('PUBLISH', ARGV[4], ARGV[1] .. ' 0')
+ring(game[3], ARGV[4], ARGV[1] .. ' 0', '')
 return 'ok'

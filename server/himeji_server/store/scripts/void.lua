@@ -2,10 +2,10 @@
 --
 -- KEYS  1 game (hash)  2 log (stream)  3 timers (sorted set)  4 outbox (stream)
 -- ARGV  1 game id  2 expected chain  3 new chain  4 the words of the entry after its version
---       5 result   6 bell's channel  7 who rings it
+--       5 result   6 bells' channel  7 who rings them
 --
 -- Answers the new version, or 0 if the game is over or another process was faster.
-local game = redis.call('HMGET', KEYS[1], 'state', 'version', 'chain')
+local game = redis.call('HMGET', KEYS[1], 'state', 'version', 'chain', 'ears')
 if not game[1] or game[1] == 'over' or game[3] ~= ARGV[2] then return 0 end
 local version = (tonumber(game[2]) or 0) + 1
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
@@ -19,5 +19,5 @@ redis.call('HSET', KEYS[1], 'state', 'over', 'version', version, 'chain', ARGV[3
   'decision', version, 'result', ARGV[5], 'ended', now)
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('XADD', KEYS[4], '*', 'game', ARGV[1], 'version', version)
-redis.call('PUBLISH', ARGV[6], ARGV[1] .. ' ' .. version .. ' ' .. ARGV[7])
+ring(game[4], ARGV[6], ARGV[1] .. ' ' .. version, ARGV[7])
 return version

@@ -1,0 +1,68 @@
+"""Hosts that share one Redis as processes do, each with its own connection, and their games."""
+
+from collections import Counter
+
+from himeji.rules.stand_in import stand_in
+from himeji.v1.game_pb2 import SeatPlan
+from himeji_server.games.bells import Bells
+from himeji_server.games.clockwork import Clockwork
+from himeji_server.games.host import Host, NewGame
+from himeji_server.games.ledger import Ledger
+from himeji_server.store.games import PLAYING, Games, Sitter
+from himeji_server.store.presence import Presence
+
+CLOCK = (600_000, 1_000)
+BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
+
+
+class House:
+    """A host with a connection of its own, as a process has."""
+
+    def __init__(self, store):
+        self.store = store
+        self.games = Games(store)
+        self.presence = Presence(store)
+        self.rung = Counter()
+        self.ledger = Ledger(self.games, self.presence, self._ring)
+        self.bells = Bells(self.games, self.presence)
+        self.bells.ledger = self.ledger
+        self.host = Host(self.ledger)
+        self.clockwork = Clockwork(self.ledger)
+
+    def _ring(self, table):
+        self.rung[table.game_id] += 1
+        self.bells.ring(table)
+
+
+def wished(seats=2, clock=CLOCK, strikes=3):
+    return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
+
+
+def sitter(seat, request_id=""):
+    return Sitter(BOTS[seat], 1, b"", request_id)
+
+
+async def begun(house, seats=2, **wish):
+    """A game that has begun."""
+    game_id = (await house.host.create(wished(seats, **wish))).game_id
+    for seat in range(seats):
+        table, _ = await house.host.join(game_id, range(seats), sitter(seat))
+    assert table.stored.state == PLAYING
+    return game_id
+
+
+async def act(house, game_id, choose, **more):
+    """Answer the open decision with what `choose` makes of the game; the receipt."""
+    table = await house.ledger.table(game_id)
+    stored = table.stored
+    actions = choose(table.play)
+    bot = stored.seats[stored.seat].bot
+    return await house.host.act(game_id, bot, stored.decision, actions, **more)
+
+
+def lowest(play):
+    return [stand_in(play)]
+
+
+async def raw(house, *command):
+    return await house.store.call(*command)
