@@ -20,13 +20,12 @@ def planted(text):
 class Planted(Script):
     """A script with the fault in it."""
 
-    def __init__(self, name):
-        super().__init__(name)
-        self.text = planted(self.text)
+    def __init__(self, whole):
+        self.text = planted(whole.text)
         self.digest = "0" * 40  # Redis knows no such script, so that it is always sent whole
 
 
 if __name__ == "__main__":
-    games._COMMIT = Planted("commit")
+    games._COMMIT = Planted(games._COMMIT)
     sys.argv[0] = "himeji"
     main()

@@ -11,6 +11,7 @@ from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
+from himeji_server.games import ledger
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING, WAITING, Sitter
@@ -863,3 +864,20 @@ async def test_every_end_reason_can_be_reached(one, two, name):
 def test_every_end_reason_is_tried():
     names = {name.removeprefix("END_REASON_") for name in EndReason.keys()}  # noqa: SIM118
     assert names - {"UNSPECIFIED"} == set(WAYS) | LATER
+
+
+async def test_few_games_that_are_over_are_kept_and_what_was_seen_of_the_others_is_not_forgotten(
+    one, monkeypatch
+):
+    monkeypatch.setattr(ledger, "MOST_OVER", 2)
+    over, goes_on = [await begun(one) for _ in range(4)], await begun(one)
+    places = keys.game(over[0]), keys.log(over[0])
+    before = [await raw(one, "DUMP", place) for place in places]
+    for game_id in over:
+        await one.host.resign(game_id, BOTS[0], None)
+    assert {*one.ledger.tables} == {goes_on, *over[2:]}
+    assert await one.ledger.differing([*over, goes_on]) == []
+    for place, content in zip(places, before, strict=True):  # as a primary that knew less
+        await raw(one, "RESTORE", place, 0, content, "REPLACE")
+    assert await one.ledger.differing(over) == [over[0]]
+    assert end_reason(await one.ledger.table(over[0])) == "NO_CONTEST"

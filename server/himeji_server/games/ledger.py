@@ -26,6 +26,7 @@ from himeji.wire.results import result
 
 from himeji_server.games.table import (
     BrokenLogError,
+    Link,
     Table,
     asked_seat,
     begin,
@@ -51,6 +52,8 @@ from himeji_server.store.sending import Argument, settle
 _log = structlog.get_logger(__name__)
 
 MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
+MOST_OVER: Final = 100  # of them games that are over, which few come back to
+MOST_SEEN: Final = 100_000  # games of which no more is remembered than how far they were seen
 OF_TWO: Final = 2  # a game in which one seat is left is over
 BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs as much as playing on to it
 
@@ -98,7 +101,8 @@ class Ledger:
         self._presence = presence
         self._changed = changed
         self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
-        self._seen: dict[str, tuple[int, bytes]] = {}  # links of tables that were forgotten
+        self._over: OrderedDict[str, None] = OrderedDict()  # those that are over, the oldest first
+        self._seen: OrderedDict[str, Link] = OrderedDict()  # of tables that were forgotten
         self._moves = 0  # how far the rearrangements of the store are known here
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -128,26 +132,29 @@ class Ledger:
 
         What changes here while the store is asked is left out: everybody was told of it.
         """
-        before = [self._stored(game_id) for game_id in game_ids]
+        before = [self._link(game_id) for game_id in game_ids]
         heads = await self.games.heads(game_ids)
         found = []
-        for game_id, stored, head in zip(game_ids, before, heads, strict=True):
-            if stored is None or (
-                stored is self._stored(game_id) and head != (stored.version, stored.chain)
+        for game_id, link_before, head in zip(game_ids, before, heads, strict=True):
+            if link_before is None or (
+                link_before == self._link(game_id) and link_before != Link(*head)
             ):
                 found.append(game_id)
         return found
 
-    def _stored(self, game_id: str) -> StoredGame | None:
+    def _link(self, game_id: str) -> Link | None:
+        """How far a game was seen here, None if it was not."""
         known = self.tables.get(game_id)
-        return known.stored if known is not None else None
+        if known is None:
+            return self._seen.get(game_id)
+        return Link(known.stored.version, known.stored.chain)
 
     async def look_again(self) -> None:
-        """Look at the games in memory that another node of the store has now.
+        """Look at the games seen here that another node of the store has now.
 
         A node that took over may have missed what was committed; only who saw it can tell.
         """
-        moves, asked = self.games.moved(self._moves, self.tables)
+        moves, asked = self.games.moved(self._moves, [*self.tables, *self._seen])
         for game_id in await self.differing(asked):
             with contextlib.suppress(UnknownGame):
                 await self.table(game_id)
@@ -155,9 +162,14 @@ class Ledger:
 
     def forget(self, game_id: str) -> None:
         """Read the game anew next time; what was seen of its log must then still be there."""
-        table = self.tables.pop(game_id, None)
-        if table is not None:
-            self._seen[game_id] = (table.stored.version, table.stored.chain)
+        link_now = self._link(game_id)
+        self.tables.pop(game_id, None)
+        self._over.pop(game_id, None)
+        if link_now is not None:
+            self._seen[game_id] = link_now
+            self._seen.move_to_end(game_id)
+        while len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
 
     async def fresh(self, game_id: str) -> Table:
         """The game as the store has it now; raises UnknownGame."""
@@ -193,7 +205,15 @@ class Ledger:
         self.tables[table.game_id] = table
         self.tables.move_to_end(table.game_id)
         while len(self.tables) > MOST_TABLES:
-            self.tables.popitem(last=False)
+            self.forget(next(iter(self.tables)))
+        if table.stored.state == OVER:
+            self._lay_aside(table.game_id)
+
+    def _lay_aside(self, game_id: str) -> None:
+        """Keep a game that is over for a while, and the oldest of them no more."""
+        self._over[game_id] = None
+        while len(self._over) > MOST_OVER:
+            self.forget(next(iter(self._over)))
 
     # --- what everybody does to games ---------------------------------------------------------
 
@@ -301,6 +321,8 @@ class Ledger:
         first(table.committed(commit, outcome))
         self._changed(table)
         if commit.state == OVER:
+            if table.game_id in self.tables:
+                self._lay_aside(table.game_id)
             self._release(table)
         elif table.asks_a_lost_seat:
             self.stand_in_is_asked(table.game_id)

@@ -36,6 +36,13 @@ class BrokenLogError(Exception):
     """The log does not make the game that the store says it makes: it was lost in part."""
 
 
+class Link(NamedTuple):
+    """How far a log was seen: whoever has it must have this part, whatever comes after."""
+
+    version: int
+    chain: bytes
+
+
 class Answered(NamedTuple):
     """An answer that stands in the log."""
 
@@ -192,7 +199,7 @@ def _check_position(table: Table, snapshot: Snapshot) -> None:
         raise BrokenLogError(f"the log of {table.game_id} leads to another position")
 
 
-def check_holds(stored: StoredGame, seen: tuple[int, bytes] | None) -> None:
+def check_holds(stored: StoredGame, seen: Link | None) -> None:
     """Raise BrokenLogError unless the log leads through a version and link that were seen before.
 
     What a failover takes from the end of a log leaves the rest whole: only who saw more knows.
