@@ -7,9 +7,8 @@ sent it knows whether it may be sent again.
 import asyncio
 import contextlib
 import hashlib
-import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from typing import Any, Final, Self, TypeVar, cast
@@ -17,7 +16,6 @@ from urllib.parse import urlsplit
 
 import structlog
 from himeji.rules.errors import StoreUnavailable
-from hiredis import pack_command
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
@@ -37,6 +35,7 @@ from redis.exceptions import (
 from himeji_server import metrics
 from himeji_server.store import keys
 from himeji_server.store.cluster import REDIRECTIONS, Cluster
+from himeji_server.store.pipe import Pipe, pack
 from himeji_server.store.sending import Argument, Then, answer_of, settle
 
 OLDEST_VERSION: Final = (7, 0)
@@ -75,7 +74,6 @@ _IMPAIRMENT_CODES: Final[Mapping[str, str]] = {
 _log = structlog.get_logger(__name__)
 
 _Answer = TypeVar("_Answer")
-_pack = cast("Callable[[tuple[Argument, ...]], bytes]", pack_command)
 _Call = tuple[tuple[Argument, ...], Then]
 
 
@@ -108,7 +106,7 @@ class Batches:
     """Commands as pipelines: while one batch is under way, the next one gathers.
 
     Alone, a command goes out at once; under load, many share a round trip and Redis's write to
-    disk. redis-py makes the connections; its pipelines cost three times as much as the commands.
+    disk.
 
     Where there are replicas, a batch is answered when they have what it wrote: one of them may be
     the next primary. What is not copied in time may be there or not, like all that has no answer.
@@ -117,6 +115,7 @@ class Batches:
     def __init__(self, pool: ConnectionPool) -> None:
         self.copies = 0
         self._pool = pool
+        self._pipe: Pipe | None = None
         self._waiting: list[_Call] = []
         self._sender: asyncio.Task[None] | None = None
         self._closed = False
@@ -155,6 +154,7 @@ class Batches:
         self._closed = True
         if self._sender is not None:
             await asyncio.wait({self._sender})
+        await self._close_pipe()
         await self._pool.disconnect()
 
     async def _send_all(self) -> None:
@@ -173,53 +173,57 @@ class Batches:
         told: list[tuple[Then, Any]] = []
         since = time.perf_counter()
         try:
-            async with self._connected() as connection:
-                while self._waiting:
-                    sent, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
-                    since = time.perf_counter()
-                    commands = [command for command, _ in sent]
-                    async with asyncio.timeout(_ANSWER_SECONDS):
-                        answers = await self._exchange(connection, commands, told)
-                    metrics.store_answered(len(sent), since, failed=False)
-                    told = [(then, each) for (_, then), each in zip(sent, answers, strict=True)]
-                    sent = []
-                    if not self._waiting:
-                        _tell(told)
+            pipe = await self._open_pipe()
+            while self._waiting:
+                sent, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+                since = time.perf_counter()
+                commands = [command for command, _ in sent]
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    answers = await self._exchange(pipe, commands, told)
+                metrics.store_answered(len(sent), since, failed=False)
+                told = [(then, each) for (_, then), each in zip(sent, answers, strict=True)]
+                sent = []
+                if not self._waiting:
+                    _tell(told)
         except (RedisError, OSError) as error:
+            await self._close_pipe()
             # What waits behind a batch without an answer was never sent: it may try again.
             lost, self._waiting = sent + self._waiting, []
             metrics.store_answered(len(lost), since, failed=True)
             _tell(told + [(then, error) for _, then in lost])
+        except BaseException:
+            await self._close_pipe()
+            raise
 
     async def _exchange(
         self,
-        connection: AbstractConnection,
+        pipe: Pipe,
         commands: Sequence[tuple[Argument, ...]],
         meanwhile: list[tuple[Then, Any]],
     ) -> list[Any]:
         """One round trip, during which the answers of the one before are told."""
         copies = self.copies
         sent = [*commands, ("WAIT", copies, _COPY_MILLISECONDS)] if copies else commands
-        packed = b"".join(map(_pack, sent))
-        await connection.send_packed_command(packed, check_health=False)
+        pipe.send(sent)
         _tell(meanwhile)
-        replies = [await _reply(connection) for _ in sent]
+        replies = await pipe.answers(len(sent))
         if copies:
             copied = replies.pop()
             if not isinstance(copied, int) or copied < copies:
                 return [*map(_uncopied, commands, replies)]
         return replies
 
-    @contextlib.asynccontextmanager
-    async def _connected(self) -> AsyncIterator[AbstractConnection]:
-        connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
-        try:
-            yield connection
-        except BaseException:
-            await connection.disconnect(nowait=True)  # answers to come would be taken for others
-            raise
-        finally:
-            await self._pool.release(connection)
+    async def _open_pipe(self) -> Pipe:
+        if self._pipe is not None and self._pipe.ended:
+            await self._close_pipe()
+        if self._pipe is None:
+            self._pipe = await Pipe.open(self._pool)
+        return self._pipe
+
+    async def _close_pipe(self) -> None:
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            await pipe.close()
 
 
 def _uncopied(command: tuple[Argument, ...], reply: Any) -> Any:
@@ -235,20 +239,13 @@ def _uncopied(command: tuple[Argument, ...], reply: Any) -> Any:
 
 def _tell(answers: list[tuple[Then, Any]]) -> None:
     """Tell each its answer, once."""
-    while answers:
-        then, answer = answers.pop(0)
+    told = answers[:]
+    answers.clear()
+    for then, answer in told:
         try:
             then(_told(answer))
         except Exception:  # noqa: BLE001 - those behind it must hear their answers
             _log.exception("fault in what follows an answer of the store")
-
-
-async def _reply(connection: AbstractConnection) -> Any:
-    """The next answer; an error that Redis answers with is one."""
-    try:
-        return await connection.read_response(timeout=math.inf)  # all together have a timeout
-    except ResponseError as error:
-        return error
 
 
 async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, str]]:
@@ -434,7 +431,7 @@ async def _listen(
             commands: list[tuple[Argument, ...]] = [("SSUBSCRIBE", each) for each in in_slots]
             if channels:
                 commands.append(("SUBSCRIBE", *channels))
-            await connection.send_packed_command(b"".join(map(_pack, commands)))
+            await connection.send_packed_command(b"".join(map(pack, commands)))
             async for message in _pushed(connection):
                 heard.put_nowait(message)
     finally:
