@@ -1,7 +1,8 @@
 """What a process counts about itself, as Prometheus reads it; served on a port of its own.
 
-Counting costs about a microsecond and happens whether anybody reads or not. Children of labelled
-figures are made once and kept: nothing is looked up by text where games are played.
+Counting costs about a microsecond and happens whether anybody reads or not, and what is counted
+for every decision less: those are plain numbers, of which figures are made when somebody reads.
+Children of labelled figures are made once and kept.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import errno
 import os
 import socket
 import time
+from collections import Counter as Tally
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final, NoReturn
@@ -21,6 +23,8 @@ from prometheus_client import (
     ProcessCollector,
     start_http_server,
 )
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from himeji_server.refusal import ExitCode, StartRefusedError
 from himeji_server.settings import HOST
@@ -46,15 +50,6 @@ STREAMS: Final = Gauge(
     "Streams that are open, by what they are for.",
     ["kind"],
     registry=REGISTRY,
-)
-COMMITS: Final = Counter(
-    "himeji_commits",
-    "Changes of games that were sent to the store, by what became of them.",
-    ["outcome"],
-    registry=REGISTRY,
-)
-DECISIONS: Final = Counter(
-    "himeji_decisions_committed", "Answers of bots that were committed.", registry=REGISTRY
 )
 GAMES: Final = Gauge(
     "himeji_games_live",
@@ -88,7 +83,28 @@ WATCH_STREAMS: Final = STREAMS.labels("watch")
 UNKNOWN_METHOD: Final = "unknown"
 """The one name of all methods that do not exist: callers choose theirs freely."""
 
-_commits: dict[str, Counter] = {}
+
+class _Commits(Collector):
+    """What became of the changes of games."""
+
+    def __init__(self) -> None:
+        self.outcomes: Tally[str] = Tally()
+        self.decisions = 0
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The figures as they are now."""
+        sentence = "Changes of games that were sent to the store, by what became of them."
+        commits = CounterMetricFamily("himeji_commits", sentence, labels=["outcome"])
+        for outcome, count in self.outcomes.items():
+            commits.add_metric([outcome], count)
+        yield commits
+        yield CounterMetricFamily(
+            "himeji_decisions_committed", "Answers of bots that were committed.", self.decisions
+        )
+
+
+_COMMITS: Final = _Commits()
+REGISTRY.register(_COMMITS)
 
 
 class Calls:
@@ -112,12 +128,9 @@ class Calls:
 
 def committed(outcome: str, *, decision: bool) -> None:
     """Count what became of a commit."""
-    counter = _commits.get(outcome)
-    if counter is None:
-        counter = _commits[outcome] = COMMITS.labels(outcome)
-    counter.inc()
+    _COMMITS.outcomes[outcome] += 1
     if decision and outcome == "ok":
-        DECISIONS.inc()
+        _COMMITS.decisions += 1
 
 
 def store_answered(commands: int, since: float, *, failed: bool) -> None:

@@ -19,7 +19,7 @@ class Outbox:
         self._more_at_once = more_at_once
         self._waiting: list[PlayResponse] = []
         self._decisions: dict[str, int] = {}  # game: place of its decision among those waiting
-        self._wake = asyncio.Event()
+        self._reader: asyncio.Future[None] | None = None  # whoever waits for a message
         self._closed = False
 
     def put(self, message: PlayResponse) -> bool:
@@ -34,7 +34,7 @@ class Outbox:
         if decision is not None:
             self._decisions[decision.game_id] = len(self._waiting)
         self._waiting.append(message)
-        self._wake.set()
+        self._wake()
         return True
 
     def _replaces(self, newer: Decision) -> bool:
@@ -57,13 +57,17 @@ class Outbox:
         if not self._closed:
             self._closed = True
             self._waiting.append(last)
-            self._wake.set()
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
 
     async def waiting(self) -> list[PlayResponse]:
         """What is to be written, as soon as anything waits; nothing at the end."""
         if not self._waiting and not self._closed:
-            await self._wake.wait()
-        self._wake.clear()
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
         batch, self._waiting, self._decisions = self._waiting, [], {}
         return together(batch) if self._more_at_once else batch
 
