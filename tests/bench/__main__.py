@@ -28,7 +28,7 @@ BUDGETS = {
 BUDGET_TABLE = "base, 2 seats"
 OTHER_TABLE = "duel, 2 seats"  # keeps half the speed of the base game
 SERVER_BUDGETS = {
-    "ratio to the echo": "at least 0.4",
+    "ratio to the echo": "at least 0.5",
     "server memory per idle bot, kB": "at most 64",
     "Redis memory per live game, kB": "at most 4",
 }

@@ -4,6 +4,11 @@ Every figure is bounded in count: so many games, so many round trips. The arena 
 of its own with its embedded, durable Redis; the bots of this driver answer with the lowest legal
 action that is no exchange, which costs them nothing. Each plays many games on its stream, once with
 all that waits in one message, as the SDK does, and once with a message for each thing.
+
+There are two echoes, with as many round trips under way as there are games. The quicker one has a
+stream for each of them, which gRPC sends together; what the arena makes durable is set against
+that. The other has as many streams as the arena has bots, and is what a message for each thing is
+set against.
 """
 
 import asyncio
@@ -29,10 +34,10 @@ from himeji.v1 import (
 
 BOTS = 16
 GAMES = 256
-ROUNDS = 2  # of arena and echo in turn: machines change their pace within seconds
+ROUNDS = 3  # of arena and echo in turn: machines change their pace within seconds
 MIDDLE = 30  # decisions into a game, which has about 60
 ROUND_TRIPS = 25_600
-IDLE = 200
+FIRST, IDLE = 100, 400  # bots that do nothing: memory counts after the first, for so many more
 
 
 def cpu(process):
@@ -47,7 +52,7 @@ class Arena:
     def __init__(self, folder):
         command = [str(Path(sys.executable).parent / "himeji"), "serve", "--port", "0"]
         command += ["--data", str(folder), "--log-format", "json", "--house", "none"]
-        command += [f"--{limit}-per-owner={10 * IDLE}" for limit in ("bots", "games", "streams")]
+        command += [f"--{limit}-per-owner={5 * IDLE}" for limit in ("bots", "games", "streams")]
         self._log = (folder.parent / "arena.log").open("w")
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self._log, text=True
@@ -220,14 +225,19 @@ async def new_game(arena, stub, bots):
         await stub.JoinGame(join, metadata=arena.metadata)
 
 
-async def echoes(process, port, sent, received):
-    """Round trips per second of a bare echo with as many streams and messages of these sizes."""
+async def echoes(process, port, sent, received, streams):
+    """Round trips per second of a bare echo with so many streams and messages of these sizes."""
     payload = int(received).to_bytes(4, "big") + bytes(max(0, int(sent) - 4))
+    each, ahead = ROUND_TRIPS // streams, GAMES // streams
 
-    async def stream(channel, count):
+    async def stream(channel):
         call = channel.stream_stream("/bench.Echo/Echo")()
-        for _ in range(count):
+        for _ in range(ahead):
             await call.write(payload)
+        for _ in range(each - ahead):
+            await call.read()
+            await call.write(payload)
+        for _ in range(ahead):
             await call.read()
         await call.done_writing()
 
@@ -237,10 +247,8 @@ async def echoes(process, port, sent, received):
             for _ in range(BOTS)
         ]
         start, used, own = time.perf_counter(), cpu(process), time.process_time()
-        # As many under way at once as the arena has games.
-        each = ROUND_TRIPS // GAMES
-        await asyncio.gather(*(stream(channels[n % BOTS], each) for n in range(GAMES)))
-        count = each * GAMES
+        await asyncio.gather(*(stream(channels[n % BOTS]) for n in range(streams)))
+        count = each * streams
         return {
             "rate": count / (time.perf_counter() - start),
             "cpu": (cpu(process) - used) / count * 1e6,
@@ -275,24 +283,24 @@ async def latency(arena):
 
 async def idle(arena):
     """Kilobytes of server memory for each connected bot that does nothing."""
-    before = arena.memory()
     async with contextlib.AsyncExitStack() as stack:
-        bots = []
-        for n in range(IDLE):
-            channel = await stack.enter_async_context(
-                grpc.aio.insecure_channel(
-                    arena.address, options=[("grpc.use_local_subchannel_pool", 1)]
+        bots, found = [], []
+        for more in (FIRST, IDLE):
+            for n in range(more):
+                channel = await stack.enter_async_context(
+                    grpc.aio.insecure_channel(
+                        arena.address, options=[("grpc.use_local_subchannel_pool", 1)]
+                    )
                 )
-            )
-            bot = Bot(arena, f"local/idle-{n}")
-            bots.append((bot, asyncio.create_task(bot.run(channel, -1))))
-        for bot, task in bots:
-            await bot.is_ready(task)
-        after = arena.memory()
+                bot = Bot(arena, f"local/idle-{more}-{n}")
+                bots.append((bot, asyncio.create_task(bot.run(channel, -1))))
+            for bot, task in bots:
+                await bot.is_ready(task)
+            found.append(arena.memory())
         for bot, task in bots:
             await bot.call.done_writing()
             await task
-    return (after - before) / IDLE
+    return (found[1] - found[0]) / IDLE
 
 
 @contextlib.contextmanager
@@ -306,42 +314,48 @@ def arena():
             opened.stop()
 
 
-def measure_echo(found):
+def measure_echo(found, streams=GAMES):
     """What a bare echo does with as many bytes."""
     echo = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.echo"], stdout=subprocess.PIPE, text=True
     )
     try:
         port = int(echo.stdout.readline())
-        return asyncio.run(echoes(echo.pid, port, found["sent"], found["received"]))
+        return asyncio.run(echoes(echo.pid, port, found["sent"], found["received"], streams))
     finally:
         echo.kill()
         echo.wait()
 
 
-def mean(found, name):
-    """The mean of a figure over the rounds."""
-    return sum(each[name] for each in found) / len(found)
+def mean(found):
+    """The mean of each figure over the rounds."""
+    return {name: sum(each[name] for each in found) / len(found) for name in found[0]}
+
+
+def in_turn(*, together, streams):
+    """What the arena does, and what an echo with so many streams does, some times in turn."""
+    rounds, echoed = [], []
+    for _ in range(ROUNDS):
+        with arena() as opened:
+            rounds.append(asyncio.run(games(opened, together=together)))
+        echoed.append(measure_echo(rounds[-1], streams))
+    return mean(rounds), mean(echoed)
 
 
 def measure():
     """All figures of the server, as a dictionary."""
-    rounds, echoed = [], []
-    for _ in range(ROUNDS):
-        with arena() as opened:
-            rounds.append(asyncio.run(games(opened, together=True)))
-        echoed.append(measure_echo(rounds[-1]))
+    found, bare = in_turn(together=True, streams=GAMES)
+    single, alike = in_turn(together=False, streams=BOTS)
     with arena() as opened:
-        single = asyncio.run(games(opened, together=False))
         alone = asyncio.run(latency(opened))
         per_bot = asyncio.run(idle(opened))
-    found = {name: mean(rounds, name) for name in rounds[0]}
-    bare = {name: mean(echoed, name) for name in echoed[0]}
     return {
         "durable decisions/s": found["rate"],
         "bare echo/s": bare["rate"],
         "ratio to the echo": found["rate"] / bare["rate"],
-        "ratio with a message for each thing": single["rate"] / bare["rate"],
+        "decisions/s with a message for each thing": single["rate"],
+        "bare echo/s on as many streams": alike["rate"],
+        "ratio with a message for each thing": single["rate"] / alike["rate"],
         "processor time of a decision, µs": found["cpu"],
         "of it in Redis besides, µs": found["redis cpu"],
         "of the bots besides, µs": found["client cpu"],

@@ -30,7 +30,7 @@ SECONDS_BETWEEN_LOOKS: Final = 2.0
 SECONDS_HEARD_ON: Final = 60.0
 """How long a game rings here after nobody follows it any more: who asks by calls comes back."""
 
-Bell = asyncio.Queue[tuple[str, ...]]
+Hear = Callable[[str, str], None]
 See = Callable[[Table], None]
 Gone = Callable[[str, HimejiError], None]
 
@@ -49,7 +49,7 @@ class Bells:
         self._rung: dict[str, float] = {}  # games that ring here, and when that was wished last
         self._games: defaultdict[str, dict[See, Gone]] = defaultdict(dict)
         self._versions: dict[str, int] = {}  # of games that are followed, as they were told
-        self._bots: defaultdict[str, set[Bell]] = defaultdict(set)
+        self._bots: defaultdict[str, set[Hear]] = defaultdict(set)
         self._looking: dict[str, int] = {}  # games that are looked up, and the version to come to
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -99,14 +99,13 @@ class Bells:
             self.leave_game(game_id, see)
 
     @contextmanager
-    def bot(self, bot: str) -> Iterator[Bell]:
-        """A queue of what happens to the bot: ("stream", id), ("seated", game id) and so on."""
-        bell: Bell = asyncio.Queue()
-        self._bots[bot].add(bell)
+    def bot(self, bot: str, hear: Hear) -> Iterator[None]:
+        """Call with what happens to the bot, for a while: "stream" and id, "seated" and game id."""
+        self._bots[bot].add(hear)
         try:
-            yield bell
+            yield
         finally:
-            self._bots[bot].discard(bell)
+            self._bots[bot].discard(hear)
             if not self._bots[bot]:
                 del self._bots[bot]
 
@@ -163,8 +162,8 @@ class Bells:
         # Whoever reaches the store may ring: what makes no sense must not end this process.
         if channel == keys.BOTS_BELL and len(words) == 3:
             what, bot, rest = words
-            for bell in self._bots.get(bot, ()):
-                bell.put_nowait((what, rest))
+            for hear in tuple(self._bots.get(bot, ())):
+                hear(what, rest)
         elif channel != keys.BOTS_BELL and len(words) == 2 and words[1].isdecimal():
             game_id, version = words
             if game_id in self._games:

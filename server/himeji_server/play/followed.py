@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from typing import Final
 
 from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable
@@ -41,7 +40,7 @@ class Followed:
         self._games: dict[str, Following] = {}
         self._meeting: set[str] = set()  # games that are about to be followed
         self._declined: set[str] = set()  # games of which this stream gave its seat back
-        self._over: deque[str] = deque(maxlen=MOST_REMEMBERED)  # games whose end was told
+        self._over: dict[str, None] = {}  # games whose end was told, the oldest first
 
     def follow(self, game_id: str) -> None:
         """Tell the bot of a game from now on, once."""
@@ -106,7 +105,9 @@ class Followed:
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
             self._line.close(Closing.by(as_error(raised, "Play")))
         if following.over:
-            self._over.append(table.game_id)
+            self._over[table.game_id] = None
+            if len(self._over) > MOST_REMEMBERED:
+                del self._over[next(iter(self._over))]
             self._leave(table.game_id)
 
     def _gone(self, game_id: str, error: HimejiError) -> None:

@@ -14,6 +14,7 @@ from himeji.rules.errors import StoreUnavailable, UnknownGame, VersionMismatch
 from himeji.v1.game_pb2 import Want
 from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
 
+from himeji_server.faults import as_error
 from himeji_server.games.desk import Desk, Player
 from himeji_server.ladder.lobby import Lobby
 from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
@@ -52,12 +53,10 @@ class Session:
     ) -> None:
         """Write what the client is told; raises the error with which the stream ends, if any."""
         line = self._line
-        with self._desk.bells.bot(self.player.bot) as bell:
+        with self._desk.bells.bot(self.player.bot, self._hear):
             line.start(self._open, hello_id)
             line.start(self._answers.read, requests)
-            line.start(self._listen, bell)
-            line.start(self._stay)
-            line.start(self._revoked, ended)
+            line.start(self._stay, ended)
             try:
                 while batch := await line.outbox.waiting():
                     for message in batch:
@@ -73,31 +72,37 @@ class Session:
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await self._desk.presence.leave(self.player.bot, self.stream)
 
-    async def _stay(self) -> None:
-        """Renew the bot's presence, and look for games of which a bell was missed."""
-        presence, bot = self._desk.presence, self.player.bot
-        while True:
-            await asyncio.sleep(SECONDS_BETWEEN_SIGNS)
-            with contextlib.suppress(StoreUnavailable, StoreRefusedError):
-                holder = await presence.stay(bot, self.stream)
-                if holder != self.stream:
-                    self.close(Closing.ousted(bot, holder))
-                for game_id in await presence.games_of(bot):
-                    self._followed.follow(game_id)
-
-    async def _revoked(self, ended: asyncio.Event) -> None:
-        await ended.wait()
+    async def _stay(self, ended: asyncio.Event) -> None:
+        """Renew the bot's presence again and again, until its token works no more."""
+        while not ended.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SECONDS_BETWEEN_SIGNS):
+                    await ended.wait()
+            if not ended.is_set():
+                with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+                    await self._give_a_sign()
         self.close(Closing.by(token_ended()))
 
-    async def _listen(self, bell: asyncio.Queue[tuple[str, ...]]) -> None:
-        while True:
-            what, name = await bell.get()
+    async def _give_a_sign(self) -> None:
+        """Renew the bot's presence, and look for games of which a bell was missed."""
+        presence, bot = self._desk.presence, self.player.bot
+        holder = await presence.stay(bot, self.stream)
+        if holder != self.stream:
+            self.close(Closing.ousted(bot, holder))
+        for game_id in await presence.games_of(bot):
+            self._followed.follow(game_id)
+
+    def _hear(self, what: str, name: str) -> None:
+        """Hear of what happens to the bot; whoever rings must not suffer for a fault here."""
+        try:
             if what == "seated":
                 self._followed.follow(name)
             elif what in _OUT_OF_QUEUE:
                 self._line.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
                 self.close(Closing.ousted(self.player.bot, name))
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
+            self.close(Closing.by(as_error(raised, "Play")))
 
     # --- Hello ----------------------------------------------------------------------------------
 
