@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import platform
 import shlex
@@ -35,6 +36,9 @@ OVERLOAD: Final = 3
 OVERLOAD_RUNS: Final = 3
 """So often it is measured, each time with and without."""
 
+SPARE: Final = 0.05
+"""So many tables more than games are held: between two games of a table none is live."""
+
 SECONDS_OF_ADVICE: Final = 10.0
 """After which a process that is full asks to be called again (docs/limits.md)."""
 
@@ -56,6 +60,11 @@ class Plan:
     """Games at once that are played as fast as they go."""
 
     out: Path
+
+    @property
+    def tables(self) -> int:
+        """Tables at which that many games are live in every second."""
+        return self.games + max(1, math.ceil(self.games * SPARE))
 
     @property
     def log(self) -> Path:
@@ -121,9 +130,9 @@ class Measuring:
         plan = self._plan
         with self._arena() as arena:
             before = costs.traffic(arena)
-            held = self._play(arena, tables=plan.games, think=plan.think, seconds=plan.hold)
+            held = self._play(arena, tables=plan.tables, think=plan.think, seconds=plan.hold)
             after = costs.traffic(arena)
-        self._say(f"{plan.games} games held, {plan.think} s a decision", held)
+        self._say(f"{held.least_live} games held, {plan.think} s a decision", held)
         bytes_each = costs.per_decision(before, after, held.decisions)
         return {"hold": held.facts(), "redis_bytes": bytes_each}
 
@@ -219,7 +228,7 @@ def _numbers(_context: click.Context, _option: click.Parameter, text: str) -> tu
 @click.command(name="capacity")
 @click.option(
     "--games",
-    type=click.IntRange(4, 2_400),
+    type=click.IntRange(4, 2_380),
     default=1_000,
     show_default=True,
     help="Games that are held, each with two connected bots.",

@@ -78,6 +78,7 @@ def table(figures: dict[str, Any]) -> str:
     per_game, per_redis = (_per_game(figures["growth"], name) for name in (SERVER, REDIS))
     rows = [
         ("live games held, at least", f"{hold['least_live']:,}", "1,000"),
+        ("tables at which they followed each other", f"{hold['tables']:,}", ""),
         ("bots connected meanwhile, at least", f"{hold['least_connected']:,}", "2,000"),
         ("for seconds", f"{hold['seconds']:,.0f}", "600"),
         ("errors meanwhile", f"{sum(hold['errors'].values()):,}", "0"),

@@ -1,9 +1,16 @@
 """What `make capacity` is made of: crowds that hold games, and the page written from figures."""
 
+import io
 import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from himeji_server.limits import Limits
+from rich.console import Console
 
 from loadtest import page
 from loadtest.arena import own_arena
+from loadtest.capacity import Measuring, Plan, main
 from loadtest.crowd import Orders
 from loadtest.crowds import seated
 from loadtest.meters import COMPONENTS, Meters
@@ -13,6 +20,11 @@ from loadtest.plots import Line, plot
 def orders(arena, **what):
     token = arena.token_file.read_text().strip()
     return Orders(target=arena.target, token=token, ruleset="duel", **what)
+
+
+def plan(games, out=Path(), **changed):
+    wanted = {"hold": 5, "think": 0.05, "step": 2, "crowds": 1, "processes": (1,), "sweep": (1,)}
+    return Plan(games=games, out=out, **wanted | changed)
 
 
 def test_a_crowd_holds_its_games_and_guests_without_a_place_are_told_so(tmp_path):
@@ -27,6 +39,23 @@ def test_a_crowd_holds_its_games_and_guests_without_a_place_are_told_so(tmp_path
     assert 0 < held.p50 <= held.p99 <= held.most
     assert held.guests.keys() == {"LIMIT_EXCEEDED"}
     assert all(held.cpu[each] > 0 and held.memory[each] > 0 for each in COMPONENTS)
+
+
+def test_a_few_tables_more_than_games_are_held_so_that_as_many_are_always_live(tmp_path):
+    held = Measuring(plan(4, tmp_path), Console(file=io.StringIO()))._hold()["hold"]
+    assert held["tables"] == 5
+    assert held["least_live"] >= 4
+    assert held["games"] > 0, "no game ended, so nothing was shown"
+
+
+@pytest.mark.parametrize(("games", "tables"), [(4, 5), (20, 21), (21, 23), (1_000, 1_050)])
+def test_a_twentieth_of_the_tables_is_to_spare_and_at_least_one(games, tables):
+    assert plan(games).tables == tables
+
+
+def test_the_most_games_that_may_be_held_have_a_stream_for_every_bot():
+    games = next(each for each in main.params if each.name == "games")
+    assert 2 * plan(games.type.max).tables <= Limits.streams
 
 
 def outcome(tables, **changed):
@@ -58,7 +87,7 @@ def figures(**hold):
         "sweeps": {"1": [outcome(1), outcome(16)], "2": [outcome(16)]},
         "sane": {"rate": 160.0, "p99": 9.0, "games": 16},
         "growth": growth,
-        "hold": outcome(1000, **hold),
+        "hold": outcome(1050, **hold),
         "overload": {"calm": outcome(16), "full": outcome(16), "kept": 0.8},
         "echo": {"ratio to the echo": 0.55},
     }
@@ -68,7 +97,9 @@ def test_the_page_has_every_figure_with_its_command_and_plots(tmp_path):
     page.write(figures(), tmp_path)
     text = (tmp_path / "capacity.md").read_text()
     assert "make capacity\n" in text
-    assert "| live games held, at least | 999 | 1,000 |" in text
+    assert "| live games held, at least | 1,049 | 1,000 |" in text
+    assert "| tables at which they followed each other | 1,050 |  |" in text
+    assert "| bots connected meanwhile, at least | 2,100 | 2,000 |" in text
     assert "| memory per game with its two bots, server, kB | 100 | 128 |" in text
     assert "| of them kept when three times as many bots come | 80% | 70% |" in text
     assert "| the others: anything else | 1 OK | none |" in text
@@ -80,7 +111,7 @@ def test_the_page_has_every_figure_with_its_command_and_plots(tmp_path):
 def test_what_was_lost_while_games_were_held_is_an_error():
     assert page.errors(figures()) == ""
     assert "TIMEOUT" in page.errors(figures(errors={"game END_REASON_TIMEOUT": 1}))
-    assert "1999 bots" in page.errors(figures(least_connected=1999))
+    assert "2099 bots" in page.errors(figures(least_connected=2099))
 
 
 def test_a_plot_of_nothing_is_a_plot():
