@@ -8,6 +8,7 @@ import os
 import platform
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ from rich.console import Console
 from loadtest import costs, page, scaling
 from loadtest.arena import Arena, ArenaFailedError, heed_sigterm, own_arena
 from loadtest.crowd import Orders
-from loadtest.crowds import CrowdFailedError, Outcome, seated
-from loadtest.meters import REDIS, SERVER, Meters
+from loadtest.crowds import CrowdFailedError, Crowds, Outcome, seated
+from loadtest.meters import REDIS, SERVER, shares
 
 ROOT: Final = Path(__file__).parents[1]
 SANE_MS: Final = 100.0
@@ -38,6 +39,9 @@ OVERLOAD_RUNS: Final = 3
 
 SPARE: Final = 0.05
 """So many tables more than games are held: between two games of a table none is live."""
+
+APART_RUNS: Final = 3
+"""So often it is measured what a decision costs, each time with seats together and apart."""
 
 SECONDS_OF_ADVICE: Final = 10.0
 """After which a process that is full asks to be called again (docs/limits.md)."""
@@ -90,10 +94,11 @@ class Measuring:
             "sweeps": {str(n): [each.facts() for each in found] for n, found in sweeps.items()},
             "sane": _sane(first),
             "growth": self._growth(),
-            **self._hold(),
+            "hold": self._hold(),
             "overload": self._overload(peak),
             "echo": echo,
-            "bell_us": self._bell(),
+            **self._apart(),
+            "word_us": self._word(),
             "fsync_ms": costs.fsync_ms(self._plan.out),
         }
 
@@ -109,38 +114,73 @@ class Measuring:
         return found
 
     def _growth(self) -> list[dict[str, float]]:
-        """Memory with more and more games that wait for their bots."""
+        """Memory and processors with more and more games that wait for their bots."""
         most = self._plan.games
-        found: list[dict[str, float]] = []
-        for games in sorted({0, most // 4, most // 2, most}):
-            with self._arena() as arena:
-                orders = self._orders(arena, tables=games, think=0.0, seconds=0.0)
-                with seated(orders, self._plan.crowds, self._plan.log) as crowds:
-                    crowds.wait_until_seated()
-                    memory = Meters(arena.pid, crowds.pids).read().memory
-            self._console.print(
-                f"{games} games that wait: server {memory[SERVER] / 1e6:.0f} MB, "
-                f"Redis {memory[REDIS] / 1e6:.0f} MB"
-            )
-            found.append({"games": float(games), **memory})
-        return found
+        return [self._waiting(games) for games in sorted({0, most // 4, most // 2, most})]
+
+    def _waiting(self, games: int) -> dict[str, float]:
+        """What games take in which nobody moves."""
+        orders = {"tables": games, "think": 0.0, "seconds": 0.0}
+        with self._arena() as arena, self._seated([arena], **orders) as crowds:
+            meters = crowds.meters(arena)
+            first = meters.read()
+            time.sleep(self._plan.step)
+            last = meters.read()
+        busy, memory = shares(first, last), last.memory
+        self._console.print(
+            f"{games} games that wait: server {memory[SERVER] / 1e6:.0f} MB, "
+            f"Redis {memory[REDIS] / 1e6:.0f} MB, "
+            f"{busy[SERVER]:.2f} and {busy[REDIS]:.2f} processors"
+        )
+        return {
+            "games": float(games),
+            **memory,
+            **{f"{what}_busy": busy[what] for what in (SERVER, REDIS)},
+        }
 
     def _hold(self) -> dict[str, Any]:
-        """Many games with all seats connected, for a long time; and what Redis had to do for it."""
+        """Many games with all seats connected, for a long time."""
         plan = self._plan
         with self._arena() as arena:
-            before = costs.traffic(arena)
             held = self._play(arena, tables=plan.tables, think=plan.think, seconds=plan.hold)
-            after = costs.traffic(arena)
         self._say(f"{held.least_live} games held, {plan.think} s a decision", held)
-        bytes_each = costs.per_decision(before, after, held.decisions)
-        return {"hold": held.facts(), "redis_bytes": bytes_each}
+        return held.facts()
 
-    def _bell(self) -> float:
-        """What a process pays for hearing of a decision at another one."""
+    def _apart(self) -> dict[str, Any]:
+        """What a decision costs at two arenas with one Redis, seats of a game together and apart.
+
+        In turn, some times; each is told by its medians.
+        """
+        with self._arena() as one, self._arena("--redis", one.redis, log="second.log") as two:
+            costs.let_log_grow(one)
+            ways = [
+                [self._decision(one, two, apart=each) for each in (False, True)]
+                for _ in range(APART_RUNS)
+            ]
+        together, apart = (costs.typical(runs) for runs in zip(*ways, strict=True))
+        hearing = costs.hearing_us(together, apart)
+        self._console.print(
+            f"a decision: {together['server_us']:.0f} µs at the server and "
+            f"{together['redis_us']:.0f} µs at Redis; to hear of it at another process: "
+            f"{hearing:.0f} µs, and at Redis {apart['redis_us'] - together['redis_us']:.0f} µs"
+        )
+        return {"decision": {"together": together, "apart": apart}, "hearing_us": hearing}
+
+    def _decision(self, one: Arena, two: Arena, *, apart: bool) -> dict[str, float]:
+        """What a decision costs, seats together or apart."""
+        what = {"tables": costs.APART_TABLES, "think": 0.0, "seconds": self._plan.step}
+        with self._seated([one, two], apart=apart, **what) as crowds:
+            before = costs.traffic(one)
+            played = crowds.play(one, two)
+            found = costs.per_decision(before, costs.traffic(one), played)
+        self._say(f"two arenas, seats of a game {'apart' if apart else 'together'}", played)
+        return found
+
+    def _word(self) -> float:
+        """What a process pays for a word about a bot of another one."""
         with self._arena() as arena:
-            found = costs.bell_us(arena)
-        self._console.print(f"a bell that concerns nobody: {found:.1f} µs")
+            found = costs.word_us(arena)
+        self._console.print(f"a word about a bot at another process: {found:.1f} µs")
         return found
 
     def _overload(self, peak: Outcome) -> dict[str, Any]:
@@ -168,20 +208,24 @@ class Measuring:
         return found
 
     @contextmanager
-    def _arena(self, *options: str) -> Iterator[Arena]:
-        with own_arena(self._plan.out / "arena.log", *options) as arena:
+    def _arena(self, *options: str, log: str = "arena.log") -> Iterator[Arena]:
+        with own_arena(self._plan.out / log, *options) as arena:
             yield arena
 
-    def _orders(self, arena: Arena, **what: Any) -> Orders:
-        token = arena.token_file.read_text(encoding="utf-8").strip()
-        return Orders(target=arena.target, token=token, **what)
-
-    def _play(self, arena: Arena, **what: Any) -> Outcome:
-        with seated(self._orders(arena, **what), self._plan.crowds, self._plan.log) as crowds:
+    @contextmanager
+    def _seated(self, arenas: Sequence[Arena], **what: Any) -> Iterator[Crowds]:
+        """Hold crowds of which everybody sits; the arenas share one Redis, and so its tokens."""
+        token = arenas[0].token_file.read_text(encoding="utf-8").strip()
+        orders = Orders(targets=[each.target for each in arenas], token=token, **what)
+        with seated(orders, self._plan.crowds, self._plan.log) as crowds:
             errors = crowds.wait_until_seated()
             if errors:
                 raise CrowdFailedError(f"not everybody could be seated: {errors}")
-            return crowds.play(arena, Meters(arena.pid, crowds.pids))
+            yield crowds
+
+    def _play(self, arena: Arena, **what: Any) -> Outcome:
+        with self._seated([arena], **what) as crowds:
+            return crowds.play(arena)
 
     def _say(self, what: str, found: Outcome) -> None:
         self._console.print(

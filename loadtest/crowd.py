@@ -15,6 +15,7 @@ import sys
 import time
 import uuid
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from himeji_sdk.connection import credentials
 
 from loadtest.measuring import reason_of, without_prefix
 
+SEATS: Final = 2
 SEATED_AT_ONCE: Final = 16
 CALL_SECONDS: Final = 30.0
 EOF: Final = grpc.aio.EOF  # type: ignore[attr-defined]
@@ -37,7 +39,7 @@ FINISHED: Final = game_pb2.END_REASON_FINISHED
 class Orders:
     """What a crowd is told to do."""
 
-    target: str
+    targets: Sequence[str]
     token: str
     tables: int
     think: float
@@ -46,6 +48,13 @@ class Orders:
     ruleset: str = "base"
     knocks: float = 0.0
     """Further bots that come each second, and go when they have heard whether they may stay."""
+    apart: bool = False
+    """Whether the bots of a table sit at different targets, and not at one."""
+
+    def target(self, table: int, seat: int) -> str:
+        """Where a bot sits: the tables take turns at the targets, and when apart the seats too."""
+        turn = table + seat if self.apart else table
+        return self.targets[turn % len(self.targets)]
 
 
 class Tally:
@@ -81,10 +90,11 @@ class Tally:
 class Table:
     """Bots that play one game after the other with each other."""
 
-    def __init__(self, orders: Orders, tally: Tally) -> None:
+    def __init__(self, number: int, orders: Orders, tally: Tally) -> None:
         self._orders, self._tally = orders, tally
         self._metadata = credentials(orders.token)
-        self._bots = [Bot(self, orders, tally) for _ in range(2)]
+        targets = [orders.target(number, seat) for seat in range(SEATS)]
+        self._bots = [Bot(self, target, orders, tally) for target in targets]
         self._told_of_the_end = 0
         self._answered = 0.0
         self.may_play = asyncio.Event()
@@ -147,12 +157,12 @@ class Table:
 class Bot:
     """One connection, one stream, one game at a time."""
 
-    def __init__(self, table: Table, orders: Orders, tally: Tally) -> None:
+    def __init__(self, table: Table, target: str, orders: Orders, tally: Tally) -> None:
         self.name = _fresh_name()
         self._table, self._tally = table, tally
         self._think = orders.think
         self._metadata = credentials(orders.token)
-        self._channel = _channel(orders.target)
+        self._channel = _channel(target)
         self.games = GameServiceStub(self._channel)
         self._call: Any = None
         self._reader: asyncio.Task[None] | None = None
@@ -236,7 +246,7 @@ class Guests:
 
     async def _knock(self) -> None:
         try:
-            async with _channel(self._orders.target) as channel:
+            async with _channel(self._orders.targets[0]) as channel:
                 stub: Any = PlayServiceStub(channel)
                 call = stub.Play(metadata=credentials(self._orders.token), timeout=CALL_SECONDS)
                 await _greet(call, _fresh_name())
@@ -275,7 +285,7 @@ async def main() -> None:
     """Take the orders from standard input and carry them out."""
     orders = Orders(**json.loads(await asyncio.to_thread(sys.stdin.readline)))
     tally = Tally()
-    tables = [Table(orders, tally) for _ in range(orders.tables)]
+    tables = [Table(number, orders, tally) for number in range(orders.tables)]
     for first in range(0, len(tables), SEATED_AT_ONCE):
         await asyncio.gather(*(each.open() for each in tables[first : first + SEATED_AT_ONCE]))
     say({"seated": True, **tally.told()})

@@ -60,7 +60,7 @@ class Outcome:
 
 
 class Crowds:
-    """Several crowds that sit at one arena."""
+    """Several crowds that sit at one arena, or at several of one Redis."""
 
     def __init__(self, processes: Sequence[subprocess.Popen[str]], tables: int) -> None:
         self._processes = processes
@@ -69,11 +69,6 @@ class Crowds:
         for process, lines in zip(processes, self._lines, strict=True):
             threading.Thread(target=_read, args=(process, lines), daemon=True).start()
 
-    @property
-    def pids(self) -> list[int]:
-        """The processes of the crowds."""
-        return [each.pid for each in self._processes]
-
     def wait_until_seated(self) -> dict[str, int]:
         """Wait until everybody sits; errors on the way, by reason."""
         errors: Counter[str] = Counter()
@@ -81,8 +76,13 @@ class Crowds:
             errors.update(said["errors"])
         return dict(errors)
 
-    def play(self, arena: Arena, meters: Meters) -> Outcome:
-        """Say go, and take in what happens until the end."""
+    def meters(self, *arenas: Arena) -> Meters:
+        """What reads these arenas and the crowds."""
+        return Meters([each.pid for each in arenas], [each.pid for each in self._processes])
+
+    def play(self, *arenas: Arena) -> Outcome:
+        """Say go, and take in what happens at the arenas until the end."""
+        meters = self.meters(*arenas)
         first, since = meters.read(), time.monotonic()
         for process in self._processes:
             _say(process, "")
@@ -90,7 +90,8 @@ class Crowds:
         while said := self._said():
             rounds.append(said)
             last = meters.read()
-            arena.check()
+            for arena in arenas:
+                arena.check()
         return self._outcome(rounds, last.at - since, first, last)
 
     def _outcome(

@@ -1,4 +1,4 @@
-"""Processor time and memory by component: the arena's processes, its Redis, and the load."""
+"""Processor time and memory by component: the arenas' processes, their Redis, and the load."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import psutil
@@ -31,18 +32,18 @@ class Reading:
 
 
 class Meters:
-    """Reads all processes of an arena, and those that load it."""
+    """Reads all processes of arenas, and those that load them."""
 
-    def __init__(self, arena: int, load: Iterable[int]) -> None:
-        self._arena = psutil.Process(arena)
+    def __init__(self, arenas: Iterable[int], load: Iterable[int]) -> None:
+        self._arenas = [psutil.Process(pid) for pid in arenas]
         self._load = [psutil.Process(pid) for pid in load]
 
     def read(self) -> Reading:
         """Read them now; a process that ends meanwhile counts nothing."""
         cpu: dict[str, float] = defaultdict(float)
         memory: dict[str, int] = defaultdict(int)
-        family = [self._arena, *self._arena.children(recursive=True)]
-        for process in [*family, *self._load]:
+        families = [[each, *each.children(recursive=True)] for each in self._arenas]
+        for process in [*chain.from_iterable(families), *self._load]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 what = LOAD if process in self._load else _component(process)
                 times = process.cpu_times()

@@ -8,20 +8,26 @@ from pathlib import Path
 import pytest
 
 from loadtest import page, scaling
-from loadtest.scaling import BUSY, Costs, Need
+from loadtest.needs import BUSY, Costs, Need
 
 DOCS = Path(__file__).parents[2] / "docs"
 FIGURES = json.loads((DOCS / page.FIGURES).read_text(encoding="utf-8"))
 COSTS = Costs(
-    server=500e-6,
+    server=505e-6,
+    hearing=100e-6,
     redis=100e-6,
-    bell=1e-6,
+    redis_hearing=20e-6,
+    waiting=50e-6,
+    redis_waiting=10e-6,
+    word=10e-6,
     client_bytes=500.0,
     redis_bytes=2_000.0,
+    hearing_bytes=1_000.0,
     logged_bytes=1_000.0,
     fsync=1e-3,
     decisions=50.0,
-    server_game=100e3,
+    server_game=150e3,
+    server_bot=50e3,
     redis_game=4e3,
     process=80e6,
 )
@@ -33,22 +39,49 @@ def test_the_page_is_what_its_figures_say(writer):
 
 
 def test_the_table_counts_what_a_site_needs():
-    rows = dict(Need(COSTS, games=100_000, think=5.0).rows())
-    assert rows["decisions/s"] == "20,000"
-    assert rows["games that end, a second"] == "400"
-    assert rows["each server process hears bells with, processors"] == "0.02"
-    assert rows["server processes, with bells by address"] == "40"  # for 5,000 streams each
-    assert rows["Redis primaries"] == f"{math.ceil(2 / BUSY)}"
-    assert rows["between bots and servers, Mbit/s"] == "80"
-    assert rows["log of each primary, MB/s"] == "5.0"
-    assert rows["commits of a primary that share an fsync"] == "5.0"
+    assert dict(Need(COSTS, games=100_000, think=5.0).rows()) == {
+        "decisions/s": "20,000",
+        "games that end, a second": "400",
+        "server processes": "40",  # for 5,000 streams each
+        "memory of the servers, GB": "23.2",  # 150 kB, 50 kB at the other process, and 40 processes
+        "Redis primaries": f"{math.ceil((2.4 + 1) / BUSY)}",
+        "with their replicas, nodes": f"{2 * math.ceil((2.4 + 1) / BUSY)}",
+        "memory of Redis for live games, replicas too, GB": "0.8",
+        "finished games fill the primaries in, days": "1.4",
+        "between bots and servers, Mbit/s": "80",
+        "between servers and Redis, Mbit/s": "320",
+        "of bells and look-ups besides, Mbit/s": "160",
+        "to replicas, Mbit/s": "160",
+        "log of each primary, MB/s": "3.3",
+        "commits of a primary that share an fsync": "3.3",
+        "words about bots, a second": "1,600",
+        "each process hears them with, processors": "0.016",
+        "Redis passes them on, times a second": "64,000",
+    }
 
 
-def test_no_number_of_processes_is_enough_where_each_is_busy_with_listening():
-    loud = replace(COSTS, bell=BUSY / 20_000)
-    need = Need(loud, games=100_000, think=5.0)
-    assert need.processes is None
-    assert dict(need.rows())["server processes, as it is"] == "no number would do"
-    few = Need(loud, games=10_000, think=1.0)
-    assert few.processes == math.ceil(5 / (BUSY / 2))
-    assert few.processes_by_address == math.ceil(5 / BUSY)
+def test_processes_grow_with_decisions_with_hearing_them_and_with_games_that_wait():
+    many = {"games": 100_000, "think": 1.0}
+    assert Need(COSTS, **many).processes == math.ceil((50.5 + 10 + 5) / BUSY)
+    assert Need(replace(COSTS, hearing=0.0), **many).processes == math.ceil((50.5 + 5) / BUSY)
+    assert Need(replace(COSTS, waiting=0.0), **many).processes == math.ceil((50.5 + 10) / BUSY)
+
+
+def test_costs_are_taken_from_the_runs_that_measured_them():
+    apart = {"server_us": 600, "redis_us": 70, "received": 500, "sent": 900, "logged": 300}
+    together = {"server_us": 450, "redis_us": 80, "received": 400, "sent": 100, "logged": 200}
+    growth = [
+        {"games": 0, "server": 80e6, "redis": 8e6, "server_busy": 0.02, "redis_busy": 0.01},
+        {"games": 100, "server": 90e6, "redis": 9e6, "server_busy": 0.03, "redis_busy": 0.01},
+    ]
+    hold = FIGURES["hold"] | {"tables": 1_050, "rate": 500.0, "cpu": {"server": 0.405}}
+    costs = Costs.of(
+        FIGURES
+        | {"decision": {"together": together, "apart": apart}, "hearing_us": 150, "word_us": 9}
+        | {"growth": growth, "hold": hold}
+    )
+    assert costs.waiting == pytest.approx(100e-6)
+    assert costs.server == pytest.approx((0.405 - 0.105) / 500)
+    assert (costs.hearing, costs.redis, costs.word) == pytest.approx((150e-6, 80e-6, 9e-6))
+    assert (costs.redis_hearing, costs.redis_waiting) == (0.0, 0.0)
+    assert (costs.redis_bytes, costs.hearing_bytes, costs.logged_bytes) == (500, 900, 200)

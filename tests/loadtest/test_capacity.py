@@ -1,25 +1,28 @@
 """What `make capacity` is made of: crowds that hold games, and the page written from figures."""
 
+import contextlib
 import io
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import redis
 from himeji_server.limits import Limits
 from rich.console import Console
 
-from loadtest import page
+from loadtest import costs, page
 from loadtest.arena import own_arena
 from loadtest.capacity import Measuring, Plan, main
 from loadtest.crowd import Orders
-from loadtest.crowds import seated
-from loadtest.meters import COMPONENTS, Meters
+from loadtest.crowds import Outcome, seated
+from loadtest.meters import COMPONENTS, SERVER, Meters
 from loadtest.plots import Line, plot
 
 
-def orders(arena, **what):
-    token = arena.token_file.read_text().strip()
-    return Orders(target=arena.target, token=token, ruleset="duel", **what)
+def orders(*arenas, **what):
+    token = arenas[0].token_file.read_text().strip()
+    targets = [each.target for each in arenas]
+    return Orders(targets=targets, token=token, ruleset="duel", **what)
 
 
 def plan(games, out=Path(), **changed):
@@ -32,7 +35,7 @@ def test_a_crowd_holds_its_games_and_guests_without_a_place_are_told_so(tmp_path
         told = orders(arena, tables=4, think=0.01, seconds=3, knocks=10)
         with seated(told, 2, tmp_path / "crowd.log") as crowds:
             assert crowds.wait_until_seated() == {}
-            held = crowds.play(arena, Meters(arena.pid, crowds.pids))
+            held = crowds.play(arena)
     assert held.errors == {}
     assert held.least_connected == 8
     assert held.decisions > 0
@@ -41,8 +44,45 @@ def test_a_crowd_holds_its_games_and_guests_without_a_place_are_told_so(tmp_path
     assert all(held.cpu[each] > 0 and held.memory[each] > 0 for each in COMPONENTS)
 
 
+def test_tables_take_turns_at_the_targets_and_their_bots_too_when_they_are_apart():
+    together = Orders(targets=["a", "b"], token="", tables=3, think=0, seconds=0)
+    apart = Orders(targets=["a", "b"], token="", tables=3, think=0, seconds=0, apart=True)
+    assert [[together.target(t, s) for s in range(2)] for t in range(3)] == [
+        [*"aa"],
+        [*"bb"],
+        [*"aa"],
+    ]
+    assert [[apart.target(t, s) for s in range(2)] for t in range(3)] == [[*"ab"], [*"ba"], [*"ab"]]
+
+
+def processes_that_follow(url):
+    """How many there are for each game that goes on."""
+    with redis.Redis.from_url(url, decode_responses=True) as client:
+        games = [client.hmget(each, "state", "ears") for each in client.scan_iter("*:game:*")]
+    return {len(ears.split()) for state, ears in games if state == "playing"}
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
+def test_seats_of_a_game_are_at_one_arena_or_at_two_and_both_are_metered(tmp_path, apart):
+    with contextlib.ExitStack() as stack:
+        one = stack.enter_context(own_arena(tmp_path / "one.log"))
+        two = stack.enter_context(own_arena(tmp_path / "two.log", "--redis", one.redis))
+        told = orders(one, two, tables=4, think=0.2, seconds=2, apart=apart)
+        crowds = stack.enter_context(seated(told, 1, tmp_path / "crowd.log"))
+        assert crowds.wait_until_seated() == {}
+        before = costs.traffic(one)
+        played = crowds.play(one, two)
+        found = costs.per_decision(before, costs.traffic(one), played)
+        alone = Meters([one.pid], []).read().memory
+        followed = processes_that_follow(one.redis)
+    assert played.errors == {}
+    assert followed == {1 + apart}
+    assert all(found[each] > 0 for each in before)
+    assert played.memory[SERVER] > 1.5 * alone[SERVER]
+
+
 def test_a_few_tables_more_than_games_are_held_so_that_as_many_are_always_live(tmp_path):
-    held = Measuring(plan(4, tmp_path), Console(file=io.StringIO()))._hold()["hold"]
+    held = Measuring(plan(4, tmp_path), Console(file=io.StringIO()))._hold()
     assert held["tables"] == 5
     assert held["least_live"] >= 4
     assert held["games"] > 0, "no game ended, so nothing was shown"
@@ -56,6 +96,26 @@ def test_a_twentieth_of_the_tables_is_to_spare_and_at_least_one(games, tables):
 def test_the_most_games_that_may_be_held_have_a_stream_for_every_bot():
     games = next(each for each in main.params if each.name == "games")
     assert 2 * plan(games.type.max).tables <= Limits.streams
+
+
+def test_what_a_decision_costs_is_told_by_medians_and_hearing_costs_nothing_less_than_nothing():
+    assert costs.typical([{"server_us": each} for each in (500.0, 90.0, 400.0)]) == {
+        "server_us": 400.0
+    }
+    assert costs.hearing_us({"server_us": 400.0}, {"server_us": 550.0}) == 150.0
+    assert costs.hearing_us({"server_us": 400.0}, {"server_us": 390.0}) == 0.0
+
+
+def test_the_cost_of_a_decision_is_counted_from_processors_and_traffic():
+    run = Outcome(
+        **{"seconds": 2.0, "tables": 1, "decisions": 1_000, "games": 0, "least_live": 1}
+        | {"least_connected": 2, "errors": {}, "guests": {}, "p50": 1, "p99": 1, "most": 1}
+        | {"cpu": {"server": 0.5, "redis": 0.1, "load": 0.2}, "memory": {}}
+    )
+    before, after = ({"received": each, "sent": 2 * each, "logged": 0} for each in (500, 2_500))
+    assert costs.per_decision(before, after, run) == pytest.approx(
+        {"server_us": 1_000, "redis_us": 200, "received": 2, "sent": 4, "logged": 0}
+    )
 
 
 def outcome(tables, **changed):
