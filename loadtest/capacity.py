@@ -49,6 +49,9 @@ SECONDS_OF_ADVICE: Final = 10.0
 SECONDS_BETWEEN_KNOCKS: Final = SECONDS_OF_ADVICE + 0.75 * Backoff.LONGEST
 """How often a bot that was refused comes again, as the SDK's runner does after some tries."""
 
+IMPATIENT_SECONDS: Final = 1.0
+"""How often it comes again if it does not listen."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -186,14 +189,22 @@ class Measuring:
     def _overload(self, peak: Outcome) -> dict[str, Any]:
         """The peak again, with all places taken, while twice as many bots want to play besides.
 
-        Without them and with them in turn, some times; each is told by its median.
+        Without them, with them, and with them as they come against all advice, in turn, some times;
+        each is told by its median.
         """
-        bots = 2 * peak.tables
-        knocks = (OVERLOAD - 1) * bots / SECONDS_BETWEEN_KNOCKS
-        runs = [(self._full(peak, 0.0), self._full(peak, knocks)) for _ in range(OVERLOAD_RUNS)]
-        calm, full = (_median(each) for each in zip(*runs, strict=True))
+        bots = (OVERLOAD - 1) * 2 * peak.tables
+        rates = (0.0, bots / SECONDS_BETWEEN_KNOCKS, bots / IMPATIENT_SECONDS)
+        runs = [[self._full(peak, knocks) for knocks in rates] for _ in range(OVERLOAD_RUNS)]
+        calm, full, rude = (_median(each) for each in zip(*runs, strict=True))
         self._say(f"the peak with {OVERLOAD} times as many bots", full)
-        return {"calm": calm.facts(), "full": full.facts(), "kept": full.rate / calm.rate}
+        self._say("the same with impatient ones", rude)
+        return {
+            "calm": calm.facts(),
+            "full": full.facts(),
+            "kept": full.rate / calm.rate,
+            "impatient": rude.facts(),
+            "kept_by_impatient": rude.rate / calm.rate,
+        }
 
     def _full(self, peak: Outcome, knocks: float) -> Outcome:
         tables, seconds = peak.tables, self._plan.step

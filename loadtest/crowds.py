@@ -134,11 +134,11 @@ class Crowds:
 
 @contextmanager
 def seated(orders: Orders, count: int, log: Path) -> Iterator[Crowds]:
-    """Hold so many crowds, over which the tables and the guests are spread."""
+    """Hold so many crowds, over which the tables are spread, and one of guests if any come."""
     with ExitStack() as stack:
         output = stack.enter_context(log.open("a"))
         processes = []
-        for number in range(count):
+        for share in _shares(orders, count):
             process = subprocess.Popen(
                 [sys.executable, "-m", "loadtest.crowd"],
                 stdin=subprocess.PIPE,
@@ -148,11 +148,16 @@ def seated(orders: Orders, count: int, log: Path) -> Iterator[Crowds]:
                 env=without_settings(),
             )
             stack.callback(end, process)
-            tables = orders.tables // count + (number < orders.tables % count)
-            share = replace(orders, tables=tables, knocks=orders.knocks / count)
             _say(process, json.dumps(asdict(share)))
             processes.append(process)
         yield Crowds(processes, orders.tables)
+
+
+def _shares(orders: Orders, count: int) -> list[Orders]:
+    """What each crowd is told. Who knocks must not hold up those who play, so they are apart."""
+    tables = [orders.tables // count + (n < orders.tables % count) for n in range(count)]
+    shares = [replace(orders, tables=each, knocks=0.0) for each in tables]
+    return [*shares, replace(orders, tables=0)] if orders.knocks else shares
 
 
 def _say(process: subprocess.Popen[str], line: str) -> None:

@@ -25,6 +25,8 @@ PACKED: Final = 0.5
 WORDS: Final = 4
 """About bots, for each game: an invitation and a seat, for both of them."""
 
+IDLE_BOT: Final = "server memory per idle bot, kB"
+LIVE_GAME: Final = "Redis memory per live game, kB"
 _DAY: Final = 86_400
 
 
@@ -91,8 +93,8 @@ class Costs:
             fsync=figures["fsync_ms"] / 1e3,
             decisions=whole["decisions"] / max(whole["games"], 1),
             server_game=_per_game(growth, SERVER),
-            server_bot=echo["server memory per idle bot, kB"] * 1024,
-            redis_game=echo["Redis memory per live game, kB"] * 1024,
+            server_bot=echo[IDLE_BOT] * 1024,
+            redis_game=echo[LIVE_GAME] * 1024,
             process=growth[0][SERVER],
         )
 

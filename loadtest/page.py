@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 from loadtest.meters import COMPONENTS, LOAD, REDIS, SERVER
+from loadtest.needs import IDLE_BOT, LIVE_GAME
 from loadtest.plots import Line, plot
 
 NAME: Final = "capacity.md"
 FIGURES: Final = "capacity.json"
 REFUSED: Final = "LIMIT_EXCEEDED"
+ONE_BY_ONE: Final = "ratio with a message for each thing"
 _SEATS: Final = 2
 
 
@@ -74,7 +77,7 @@ def plots(figures: dict[str, Any]) -> dict[str, str]:
 def table(figures: dict[str, Any]) -> str:
     """What was measured, beside what was aimed at, as a table."""
     hold, overload, echo, sane = (figures[key] for key in ("hold", "overload", "echo", "sane"))
-    guests = overload["full"]["guests"]
+    guests = Counter(overload["full"]["guests"]) + Counter(overload["impatient"]["guests"])
     per_game, per_redis = (_per_game(figures["growth"], name) for name in (SERVER, REDIS))
     rows = [
         ("live games held, at least", f"{hold['least_live']:,}", "1,000"),
@@ -86,12 +89,20 @@ def table(figures: dict[str, Any]) -> str:
         ("p50 and p99 meanwhile, ms", f"{hold['p50']:.0f} and {hold['p99']:.0f}", ""),
         *((f"processors busy meanwhile, {n}", f"{hold['cpu'][n]:.2f}", "") for n in COMPONENTS),
         *((f"memory meanwhile, {n}, MB", _megabytes(hold, n), "") for n in COMPONENTS),
-        ("memory per game with its two bots, server, kB", f"{per_game:.0f}", "128"),
+        ("memory per game with its two bots, server, kB", f"{per_game:.0f}", ""),
+        ("memory of an idle bot, server, kB", f"{echo[IDLE_BOT]:.0f}", "64"),
         ("memory per game, Redis (resident), kB", f"{per_redis:.1f}", ""),
+        ("memory per game, Redis (used), kB", f"{echo[LIVE_GAME]:.1f}", "4"),
         ("durable decisions/s with p99 within 100 ms", _sane(sane), ""),
         ("ratio to a bare gRPC echo", f"{echo['ratio to the echo']:.2f}", "0.5"),
+        ("the same with a message for each thing", f"{echo[ONE_BY_ONE]:.2f}", ""),
         ("decisions/s at the peak, before the overload", f"{overload['calm']['rate']:,.0f}", ""),
         ("of them kept when three times as many bots come", f"{overload['kept']:.0%}", "70%"),
+        (
+            "of them kept when those come again every second, not as advised",
+            f"{overload['kept_by_impatient']:.0%}",
+            "",
+        ),
         ("the others: refused as RESOURCE_EXHAUSTED", f"{guests.get(REFUSED, 0):,}", ""),
         ("the others: anything else", _otherwise(guests), "none"),
     ]

@@ -84,10 +84,10 @@ machine, over loopback, is taken to cost the same over a network.
    at others, and the one thing here that grows with games *and* with processes. A word costs each
    process {costs.word * 1e6:.1f} µs, so that beyond **{ceiling:,.0f} games that begin a second**,
    {ceiling * costs.decisions:,.0f} decisions with games of this length, a process does nothing but
-   listen, however many there are. On a Redis Cluster each word goes over the bus to every node. A
-   process listens at one of them, and those that are started alike tend to choose the same, which
-   then passes on what the last row says. It would end as it did with the bells of games: the
-   presence of a bot would name the process of its stream, and the word be rung there alone.
+   listen, however many there are. On a Redis Cluster each word goes over the bus to every node; a
+   process listens at any one of them, and together they pass on what the last row says. It would
+   end as it did with the bells of games: the presence of a bot would name the process of its
+   stream, and the word be rung there alone.
 3. **Processor time of a decision** at the servers, {costs.server * 1e6:.0f} µs and
    {costs.hearing * 1e6:.0f} µs to hear of it, is {_share(costs)} of what server and Redis need
    together. It divides by processes without end: a change of a game rings at the processes that

@@ -10,7 +10,7 @@ import redis
 from himeji_server.limits import Limits
 from rich.console import Console
 
-from loadtest import costs, page
+from loadtest import costs, needs, page
 from loadtest.arena import own_arena
 from loadtest.capacity import Measuring, Plan, main
 from loadtest.crowd import Orders
@@ -148,8 +148,10 @@ def figures(**hold):
         "sane": {"rate": 160.0, "p99": 9.0, "games": 16},
         "growth": growth,
         "hold": outcome(1050, **hold),
-        "overload": {"calm": outcome(16), "full": outcome(16), "kept": 0.8},
-        "echo": {"ratio to the echo": 0.55},
+        "overload": {"calm": outcome(16), "full": outcome(16), "kept": 0.8}
+        | {"impatient": outcome(16), "kept_by_impatient": 0.6},
+        "echo": {"ratio to the echo": 0.55, page.ONE_BY_ONE: 0.3}
+        | {needs.IDLE_BOT: 58.2, needs.LIVE_GAME: 3.6},
     }
 
 
@@ -160,9 +162,13 @@ def test_the_page_has_every_figure_with_its_command_and_plots(tmp_path):
     assert "| live games held, at least | 1,049 | 1,000 |" in text
     assert "| tables at which they followed each other | 1,050 |  |" in text
     assert "| bots connected meanwhile, at least | 2,100 | 2,000 |" in text
-    assert "| memory per game with its two bots, server, kB | 100 | 128 |" in text
+    assert "| memory per game with its two bots, server, kB | 100 |  |" in text
+    assert "| memory of an idle bot, server, kB | 58 | 64 |" in text
+    assert "| memory per game, Redis (used), kB | 3.6 | 4 |" in text
+    assert "| the same with a message for each thing | 0.30 |  |" in text
     assert "| of them kept when three times as many bots come | 80% | 70% |" in text
-    assert "| the others: anything else | 1 OK | none |" in text
+    assert "| of them kept when those come again every second, not as advised | 60% |  |" in text
+    assert "| the others: anything else | 2 OK | none |" in text
     for name in page.plots(figures()):
         assert f"images/capacity-{name}.svg" in text
         ET.parse(tmp_path / "images" / f"capacity-{name}.svg")

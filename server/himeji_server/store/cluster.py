@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -50,7 +51,7 @@ class Cluster:
         self._pools: dict[Address, ConnectionPool] = {}
         self._senders: dict[Address, CopyingSender] = {}
         self._slots: list[Address] = []
-        self._turns = itertools.count()
+        self._turns = itertools.count(secrets.randbelow(REDIS_CLUSTER_HASH_SLOTS))
         self._rows: list[Any] = []  # who has which slots, as a node told it last
         self._moves: dict[int, int] = {}  # slots that changed hands, and by which change they did
         self._doubt = asyncio.Event()
@@ -136,8 +137,8 @@ class Cluster:
     def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
         """Where to listen for what is published in the slots of these channels, and elsewhere.
 
-        What is published in no slot is heard at all nodes, so the first will do. The next time it
-        is another, for this one may be lost.
+        What is published in no slot is heard at all nodes, so any will do. The next time it is
+        another, for this one may be lost.
         """
         pools = [*self._pools.values()]
         anywhere = pools[next(self._turns) % len(pools)]
