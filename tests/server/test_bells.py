@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from himeji_server.games import bells
 from himeji_server.store import keys
@@ -183,8 +184,10 @@ async def test_asking_for_the_bells_of_no_game_makes_none(houses):
 
 async def test_what_others_played_is_played_on_from_what_is_known(houses, monkeypatch):
     one, two = houses
-    game_id = await begun(one)
-    known = await two.ledger.table(game_id)
+    game_id = (await one.host.create(wished())).game_id
+    known = await two.ledger.table(game_id)  # before its seats are taken
+    for seat in range(2):
+        await one.host.join(game_id, [seat], replace(sitter(seat), entropy=b"chosen by the bot"))
     for _ in range(20):
         await act(one, game_id, lowest)
 

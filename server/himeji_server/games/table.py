@@ -168,12 +168,15 @@ def catch_up(table: Table, newer: StoredGame) -> bool:
     Raises BrokenLogError if it does not go on from there; what the table has is void then.
     """
     before = table.stored
-    moved_on = (newer.version, newer.chain) != (before.version, before.chain)
-    if moved_on:
-        _live_through(table, newer, before.chain, before.decision)
     table.stored = newer
-    newer.log = before.log
-    return moved_on
+    if (newer.version, newer.chain) == (before.version, before.chain):
+        return False
+    try:
+        _live_through(table, newer, before.chain, before.decision)
+    except BrokenLogError:
+        table.stored = before  # which is what was seen
+        raise
+    return True
 
 
 def _live_through(table: Table, stored: StoredGame, chain: bytes, decision: int) -> None:
