@@ -27,7 +27,7 @@ from himeji_server.store.sending import Argument, CopyingSender, Then, answer_of
 REDIRECTIONS: Final = (AskError, MovedError, TryAgainError)
 """What a node answers that has not done what it was told."""
 
-_KEYLESS: Final = frozenset({"TIME", "PUBLISH"})
+_KEYLESS: Final = frozenset({"INFO", "PUBLISH", "TIME"})
 _SCRIPTS: Final = frozenset({"EVAL", "EVALSHA"})
 _MOST_REDIRECTIONS: Final = 16
 _SECONDS_UNTIL_TRIED_AGAIN: Final = 0.05

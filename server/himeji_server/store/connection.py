@@ -8,15 +8,15 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from importlib import resources
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 import structlog
 from himeji.rules.errors import StoreUnavailable
-from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -73,7 +73,6 @@ _IMPAIRMENT_CODES: Final[Mapping[str, str]] = {
 
 _log = structlog.get_logger(__name__)
 
-_Answer = TypeVar("_Answer")
 _Call = tuple[tuple[Argument, ...], Then]
 
 
@@ -277,7 +276,7 @@ class Store:
         self.place = without_password(url)
         self._complaints: dict[str, float] = {}
         try:
-            self._redis = Redis.from_url(
+            self._pool = ConnectionPool.from_url(
                 url,
                 # The older protocol, in which a server of any age can say how old it is.
                 protocol=2,
@@ -286,7 +285,7 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=_ANSWER_SECONDS,
             )
-            self._batches: Batches | Cluster = Batches(self._redis.connection_pool)
+            self._batches: Batches | Cluster = Batches(self._pool)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
@@ -310,15 +309,20 @@ class Store:
 
     async def _find_cluster(self) -> None:
         """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
-        info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("cluster")))
-        if info.get("cluster_enabled"):
-            self._batches = cluster = Cluster(self._redis.connection_pool, Batches)
+        if (await self._info("cluster")).get("cluster_enabled") == "1":
+            await self._batches.close()
+            self._batches = cluster = Cluster(self._pool, Batches)
             await cluster.open()
+
+    async def _info(self, section: str) -> dict[str, str]:
+        """What Redis says about itself."""
+        lines = bytes(await answer_of(self._batches, "INFO", section)).decode().splitlines()
+        facts = (line.partition(":") for line in lines)
+        return {name: value for name, colon, value in facts if colon}
 
     async def version(self) -> str:
         """Give the version of Redis that the server is, or is compatible with."""
-        info = await _answer(cast("Awaitable[dict[str, object]]", self._redis.info("server")))
-        return str(info["redis_version"])
+        return (await self._info("server"))["redis_version"]
 
     async def check_version(self) -> None:
         """Raise StoreRefusedError when the server is older than what we use."""
@@ -413,7 +417,6 @@ class Store:
     async def close(self) -> None:
         """Close every connection, after what is under way."""
         await self._batches.close()
-        await self._redis.aclose()
 
 
 async def _listen(
@@ -454,17 +457,6 @@ def without_password(url: str) -> str:
     except ValueError:
         return "the URL"
     return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
-
-
-async def _answer(command: Awaitable[_Answer]) -> _Answer:
-    """Await a command and raise errors of our own: none of redis's texts leaves this module."""
-    try:
-        answer = await command
-    except (RedisError, OSError) as error:
-        _end_if_cancelled()
-        raise _ours(error) from error
-    _end_if_cancelled()
-    return answer
 
 
 def _told(result: Any) -> Any:
