@@ -9,8 +9,11 @@ from typing import Final
 
 Chore = Callable[[], Coroutine[None, None, None]]
 
-YOUNG_OBJECTS: Final = 50_000
-"""So many new objects make the collector look for cycles, and games make hardly any."""
+YOUNG_OBJECTS: Final = 200_000
+"""So many more objects make the collector look for cycles, and games make hardly any.
+
+What is freed without it counts against them, so with games that come and go it looks rarely.
+"""
 
 
 def until_told(life: Chore) -> None:
