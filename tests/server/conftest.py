@@ -320,8 +320,8 @@ def pytest_terminal_summary(
 
 
 @pytest.fixture
-async def three(start_redis: Callable[..., Any]) -> AsyncIterator[list[House]]:
-    url = start_redis("--appendonly", "yes").url
+async def three(start_redis: Callable[..., Any], binary: Path) -> AsyncIterator[list[House]]:
+    url = start_redis("--appendonly", "yes", binary=binary).url
     opened = [House(await Store.connect(url)) for _ in range(3)]
     yield opened
     for house in opened:
