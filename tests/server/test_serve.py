@@ -10,12 +10,13 @@ from pathlib import Path
 import grpc
 import pytest
 import redis
+from click.testing import CliRunner
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from himeji import rules
 from himeji.rules.datafile import packaged
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
-from himeji_server import contract
+from himeji_server import cli, contract, serve as life
 from himeji_server.readiness import ALIVE
 from himeji_server.store import keys
 
@@ -278,6 +279,16 @@ def test_help_names_every_option_and_its_variable():
     for option in ("port", "data", "redis", "ranked", "dev", "log-format", *accounts):
         assert f"--{option}" in text
         assert f"HIMEJI_{option.replace('-', '_').upper()}" in text
+
+
+@pytest.mark.parametrize(("games", "waiting"), [(10, 200), (1_000, 200), (5_000, 1_000)])
+def test_who_may_have_more_games_may_let_more_of_them_wait(monkeypatch, games, waiting):
+    asked = []
+    monkeypatch.setattr(life, "run", lambda settings, **_more: asked.append(settings))
+    found = CliRunner().invoke(cli.serve, ["--games-per-owner", str(games)])
+    assert found.exit_code == 0, found.output
+    assert asked[0].limits.games_per_owner == games
+    assert asked[0].limits.waiting_games_per_owner == waiting
 
 
 def test_an_arena_runs_without_uvloop(start_arena, tmp_path):

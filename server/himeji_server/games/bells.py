@@ -141,9 +141,11 @@ class Bells:
 
     async def _look_at(self, game_ids: Sequence[str]) -> None:
         with suppress(StoreUnavailable, StoreRefusedError):
-            for game_id in await self.ledger.differing(game_ids):
+            changed = await self.ledger.differing(game_ids)
+            for game_id in changed:
                 self._heard(game_id, 0)
-                await self._store.hear(game_id)  # in case the store has forgotten who listens
+            # In case the store has forgotten who listens.
+            await asyncio.gather(*(self._store.hear(game_id) for game_id in changed))
             await self.ledger.look_again()
 
     def _let_fade(self) -> None:
