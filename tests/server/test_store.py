@@ -20,6 +20,31 @@ async def test_a_store_that_loses_its_redis_says_so_and_recovers_by_itself(start
     await store.close()
 
 
+@pytest.mark.one_redis("a cluster has no one connection to cut")
+async def test_a_connection_that_redis_closed_while_nothing_was_said_is_opened_again(
+    start_redis, binary
+):
+    url = start_redis(binary=binary).url
+    store, other = await Store.connect(url), await Store.connect(url)
+    for _ in range(3):
+        await store.call("SET", "said", "before")
+        await other.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        await asyncio.sleep(0.05)
+        assert await store.call("GET", "said") == b"before"
+    await store.close()
+    await other.close()
+
+
+async def test_a_command_that_cannot_be_said_is_refused_and_those_after_it_are_answered(
+    start_redis,
+):
+    store = await Store.connect(start_redis().url)
+    with pytest.raises(StoreUnavailable):
+        await store.call("SET", "said", object())
+    await store.ping()
+    await store.close()
+
+
 async def test_a_command_is_sent_once_however_it_fails():
     sent = []
 

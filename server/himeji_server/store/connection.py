@@ -184,15 +184,14 @@ class Batches:
                 sent = []
                 if not self._waiting:
                     _tell(told)
-        except (RedisError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody waits for ever
+            if not isinstance(error, RedisError | OSError):
+                _log.exception("fault in talking to the store")
             await self._close_pipe()
             # What waits behind a batch without an answer was never sent: it may try again.
             lost, self._waiting = sent + self._waiting, []
             metrics.store_answered(len(lost), since, failed=True)
             _tell(told + [(then, error) for _, then in lost])
-        except BaseException:
-            await self._close_pipe()
-            raise
 
     async def _exchange(
         self,

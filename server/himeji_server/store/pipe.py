@@ -46,11 +46,14 @@ class Pipe:
 
     @property
     def ended(self) -> bool:
-        """Whether Redis has closed it."""
-        return self._input.at_eof()
+        """Whether it is known to be closed, by whomever."""
+        lost = self._input.exception() is not None
+        return lost or self._input.at_eof() or self._output.is_closing()
 
     def send(self, commands: Iterable[tuple[Argument, ...]]) -> None:
-        """Send commands, all at once."""
+        """Send commands, all at once; raises RedisError if it is closed."""
+        if self.ended:
+            raise RedisConnectionError("it was closed")
         self._output.write(b"".join(map(pack, commands)))
 
     async def answers(self, count: int) -> list[Any]:
