@@ -95,7 +95,7 @@ class _Commits(Collector):
         """The figures as they are now."""
         sentence = "Changes of games that were sent to the store, by what became of them."
         commits = CounterMetricFamily("himeji_commits", sentence, labels=["outcome"])
-        for outcome, count in self.outcomes.items():
+        for outcome, count in list(self.outcomes.items()):  # games go on meanwhile
             commits.add_metric([outcome], count)
         yield commits
         yield CounterMetricFamily(

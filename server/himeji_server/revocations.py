@@ -54,11 +54,9 @@ class OpenStreams:
             group.create_task(self._listen())
             group.create_task(self._look())
 
-    async def _listen(self) -> NoReturn:
-        while True:
-            async for token_id in self._tokens.changes():
-                await self._check(token_id)
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+    async def _listen(self) -> None:
+        async for token_id in self._tokens.changes():
+            await self._check(token_id)
 
     async def _look(self) -> NoReturn:
         while True:

@@ -1,14 +1,20 @@
 """Bells: a change of a game rings at the processes that follow it, and at no others."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
-from himeji_server.games import bells
+import pytest
+from himeji_server.embedded import find_binary
+from himeji_server.games import bells, ledger
 from himeji_server.store import keys
-from himeji_server.store.games import OVER
+from himeji_server.store.games import OVER, PLAYING
+from himeji_server.store.listening import Listening
+from redis.asyncio import ConnectionPool, Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 
-from tests.server.houses import act, begun, lowest, raw, sitter, wished
+from tests.server.conftest import RedisProcess
+from tests.server.houses import BOTS, act, begun, lowest, raw, sitter, wished
 
 PATIENCE = 120.0
 
@@ -214,8 +220,121 @@ async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_foll
     await two.ledger.table(game_id)
     for _ in range(10):
         await act(one, game_id, lowest)
-    snapshot = await raw(one, "HGET", keys.game(game_id), "snapshot")
+    snapshot = await raw(one, "HGET", keys.game(game_id), "position")
     version, _, position = snapshot.partition(b" ")
     assert 1 < int(version) <= 11
-    await raw(one, "HSET", keys.game(game_id), "snapshot", version + b" x" + position)
+    await raw(one, "HSET", keys.game(game_id), "position", version + b" x" + position)
     assert (await two.ledger.table(game_id)).stored.state == OVER
+
+
+async def test_an_answer_to_what_another_process_asked_is_taken_at_once(houses):
+    one, two = houses
+    game_id = await begun(one)
+    await two.ledger.table(game_id)  # and hears of nothing after it
+    await act(one, game_id, lowest)
+    table = await one.ledger.table(game_id)
+    stored = table.stored
+    bot, actions = stored.seats[stored.seat].bot, lowest(table.play)
+    receipt = await two.host.act(game_id, bot, stored.decision, actions)
+    assert (receipt.duplicate, receipt.entry.version) == (False, stored.version + 1)
+
+
+async def test_games_that_end_elsewhere_are_laid_aside_too(houses, monkeypatch):
+    monkeypatch.setattr(ledger, "MOST_OVER", 1)
+    one, two = houses
+    for _ in range(3):
+        game_id = await begun(one)
+        await two.ledger.table(game_id)
+        await one.host.resign(game_id, BOTS[0], None)
+        assert (await two.ledger.table(game_id)).stored.state == OVER
+    assert [*two.ledger.tables] == [game_id]
+
+
+async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(houses, monkeypatch):
+    one, two = houses
+    game_id = await begun(one)
+    await act(one, game_id, lowest)
+    load, reads = two.games.load, []
+
+    async def torn_once(game_id):
+        stored = await load(game_id)
+        if not reads:
+            del stored.log[-1]
+        reads.append(game_id)
+        return stored
+
+    monkeypatch.setattr(two.games, "load", torn_once)
+    assert (await two.ledger.table(game_id)).stored.state == PLAYING
+    assert len(reads) == 2
+
+
+async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(houses, monkeypatch):
+    one, two = houses
+    lost, whole = await begun(one), await begun(one)
+    for game_id in (lost, whole):
+        await two.ledger.table(game_id)
+        await act(one, game_id, lowest)
+    heads = two.games.heads
+
+    async def without_one(game_ids):
+        found = await heads(game_ids)
+        return [None if each == lost else head for each, head in zip(game_ids, found, strict=True)]
+
+    monkeypatch.setattr(two.games, "heads", without_one)
+    monkeypatch.setattr(two.games, "moved", lambda since, games: (7, [*games] if since < 7 else []))
+    assert await two.ledger.differing([lost, whole]) == [whole]
+    await two.ledger.look_again()
+    assert [two.ledger.tables[each].stored.version for each in (lost, whole)] == [1, 2]
+    monkeypatch.setattr(two.games, "heads", heads)
+    await two.ledger.look_again()
+    assert two.ledger.tables[lost].stored.version == 2
+
+
+@pytest.fixture
+def two_nodes(short_folder):
+    """Two servers by name."""
+    made = {}
+    for name in "ab":
+        (short_folder / name).mkdir()
+        made[name] = RedisProcess(find_binary(), short_folder / name).start()
+    yield made
+    for node in made.values():
+        node.kill()
+
+
+@pytest.mark.one_redis("two of them are the nodes here, and one is killed")
+async def test_a_lost_node_costs_no_bells_of_the_others(two_nodes):
+    pools = {name: ConnectionPool.from_url(node.url) for name, node in two_nodes.items()}
+
+    def places(channels):
+        return [(pools[name], [name]) for name in channels] or [(pools["a"], ())]
+
+    heard = []
+
+    async def listen():
+        async for message in Listening(places).to(("all",), ("a", "b")):
+            heard.append(message)  # noqa: PERF401 - looked at while it grows
+
+    async def reached(name):
+        with suppress(RedisConnectionError):
+            client = Redis(connection_pool=pools[name])
+            return await client.execute_command("SPUBLISH", name, "hello")
+
+    listening = asyncio.create_task(listen())
+    for name in two_nodes:
+        await until(lambda name=name: reached(name))
+    two_nodes["b"].kill()
+    await until(lambda: missed(heard))
+    for _ in range(5):
+        assert await reached("a") == 1
+        await asyncio.sleep(0.2)
+    two_nodes["b"].start()
+    await until(lambda: reached("b"))
+    listening.cancel()
+    await asyncio.wait({listening})
+    for pool in pools.values():
+        await pool.disconnect()
+
+
+async def missed(heard):
+    return None in heard

@@ -655,7 +655,7 @@ async def lower_version(house, game_id):
 
 
 async def alter_snapshot(house, game_id):
-    await raw(house, "HSET", keys.game(game_id), "snapshot", b"another")
+    await raw(house, "HSET", keys.game(game_id), "position", b"another")
 
 
 async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_game(

@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -25,7 +25,6 @@ from himeji_server.store.presence import Presence
 if TYPE_CHECKING:
     from himeji_server.games.ledger import Ledger
 
-SECONDS_BETWEEN_TRIES: Final = 0.5
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 SECONDS_HEARD_ON: Final = 60.0
 """How long a game rings here after nobody follows it any more: who asks by calls comes back."""
@@ -54,13 +53,18 @@ class Bells:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def hear(self, game_id: str) -> None:
-        """Have the game rung here. Said before it is read: what is read then cannot be missed."""
+        """Have the game rung here. Said before it is read: what is read then cannot be missed.
+
+        A store that takes no writes may still be read: changes are then found by looking.
+        """
         rings = game_id in self._rung
         self._rung[game_id] = time.monotonic()
         if rings:
             return
         try:
             await self._store.hear(game_id)
+        except (StoreUnavailable, StoreRefusedError):
+            self._rung.pop(game_id, None)
         except BaseException:
             self._rung.pop(game_id, None)
             raise
@@ -122,12 +126,14 @@ class Bells:
 
     async def follow(self) -> None:
         """Pass on what other processes ring; returns only by being cancelled."""
-        while True:
-            async for channel, *words in self._presence.bells(self._store.bells):
-                self._pass_on(channel, words)
-            # The connection was lost: a bell may have been missed.
-            await self._look_at(list(self._games))
-            await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+        looking: asyncio.Task[None] | None = None
+        async with aclosing(self._presence.bells(self._store.bells)) as bells:
+            async for bell in bells:
+                if bell is not None:
+                    channel, words = bell
+                    self._pass_on(channel, words.split(" "))
+                elif looking is None or looking.done():
+                    looking = self._start(self._look_at(list(self._games)))
 
     async def look_around(self) -> None:
         """Look again and again at every game that is followed and has not changed since."""
@@ -144,8 +150,9 @@ class Bells:
             changed = await self.ledger.differing(game_ids)
             for game_id in changed:
                 self._heard(game_id, 0)
-            # In case the store has forgotten who listens.
-            await asyncio.gather(*(self._store.hear(game_id) for game_id in changed))
+            again = (self._store.hear(game_id) for game_id in changed)
+            # In case the store has forgotten who listens; of what fails is heard by looking.
+            await asyncio.gather(*again, return_exceptions=True)
             await self.ledger.look_again()
 
     def _let_fade(self) -> None:
@@ -157,6 +164,8 @@ class Bells:
                 del self._rung[game_id]
 
     async def _hear_no_more(self, game_id: str) -> None:
+        if game_id in self._games or game_id in self._rung:
+            return  # somebody has come meanwhile
         with suppress(StoreUnavailable, StoreRefusedError):
             await self._store.hear(game_id, on=False)
 
@@ -183,10 +192,11 @@ class Bells:
         self._looking[game_id] = version
         self._start(self._look(game_id))
 
-    def _start(self, part: Coroutine[None, None, None]) -> None:
+    def _start(self, part: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(part)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _look(self, game_id: str) -> None:
         try:

@@ -40,6 +40,9 @@ class Clockwork:
 
     async def _due(self, game_id: str, now: int) -> None:
         try:
+            if (await self._ledger.games.head(game_id)).state == OVER:
+                await self._compact(game_id)
+                return
             async with self._ledger.turns.at(game_id):
                 await self._do_what_is_due(await self._ledger.fresh(game_id), now)
         except UnknownGame:
@@ -59,21 +62,17 @@ class Clockwork:
             await self._stand_in(table)
         elif stored.state == PLAYING and self._struck_out(table):
             await self._ledger.lose(table, stored.seat, EndReason.END_REASON_STRIKES)
-        elif stored.state == OVER:
-            await self._compact(table)
-        else:
+        elif stored.state == PLAYING:
             reason = await self._ledger.flag_reason(stored.seats[stored.seat].bot)
             await self._ledger.lose(table, stored.seat, reason, clock="fallen")
 
-    async def _compact(self, table: Table) -> None:
+    async def _compact(self, game_id: str) -> None:
         """Keep a game that is over in less room."""
-        stored = await self._ledger.games.load(table.game_id)
+        stored = await self._ledger.games.load(game_id)
         if [entry.version for entry in stored.log] == [*range(1, stored.version + 1)]:
             await self._ledger.games.compact(stored)
-        else:
-            await self._ledger.games.forget_timer(
-                table.game_id
-            )  # what is left of it stays as it is
+        else:  # what is left of it stays as it is
+            await self._ledger.games.forget_timer(game_id)
 
     @staticmethod
     def _struck_out(table: Table) -> bool:

@@ -149,14 +149,14 @@ class Host:
         async with self._ledger.turns.at(game_id):
             for _ in range(TRIES):
                 table = self._ledger.tables.get(game_id) or await self._ledger.fresh(game_id)
+                remembered = table.link
                 try:
                     receipt = await self._try(table, bot, decision, actions, accepted)
                 except (IllegalAction, UnknownAction, SeatLost, StoreUnavailable):
                     raise
                 except Refused:
                     # Said from memory, which may be old: asked again of the store.
-                    newer = await self._ledger.fresh(game_id)
-                    if newer is table:
+                    if (await self._ledger.fresh(game_id)).link == remembered:
                         raise
                     continue
                 except BaseException:

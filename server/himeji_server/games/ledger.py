@@ -53,6 +53,7 @@ _log = structlog.get_logger(__name__)
 
 MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
 MOST_OVER: Final = 100  # of them games that are over, which few come back to
+ASKED_AT_ONCE: Final = 500  # games; commits wait behind them
 MOST_SEEN: Final = 100_000  # games of which no more is remembered than how far they were seen
 OF_TWO: Final = 2  # a game in which one seat is left is over
 BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs as much as playing on to it
@@ -130,24 +131,27 @@ class Ledger:
     async def differing(self, game_ids: Sequence[str]) -> list[str]:
         """Those of the games that the store does not have as they are remembered here.
 
-        What changes here while the store is asked is left out: everybody was told of it.
+        What changes here while the store is asked is left out: everybody was told of it. So is
+        what it cannot tell.
         """
-        before = [self._link(game_id) for game_id in game_ids]
-        heads = await self.games.heads(game_ids)
-        found = []
-        for game_id, link_before, head in zip(game_ids, before, heads, strict=True):
-            if link_before is None or (
-                link_before == self._link(game_id) and link_before != Link(*head)
-            ):
-                found.append(game_id)
+        return [each for each, same in (await self._compared(game_ids)).items() if same is False]
+
+    async def _compared(self, game_ids: Sequence[str]) -> dict[str, bool | None]:
+        """Whether the store has each game as it is remembered here, None if it cannot tell."""
+        found: dict[str, bool | None] = {}
+        for first in range(0, len(game_ids), ASKED_AT_ONCE):
+            some = game_ids[first : first + ASKED_AT_ONCE]
+            before = [self._link(game_id) for game_id in some]
+            heads = await self.games.heads(some)
+            for game_id, seen, head in zip(some, before, heads, strict=True):
+                changed_here = seen is not None and seen != self._link(game_id)
+                found[game_id] = None if head is None else changed_here or seen == Link(*head)
         return found
 
     def _link(self, game_id: str) -> Link | None:
         """How far a game was seen here, None if it was not."""
         known = self.tables.get(game_id)
-        if known is None:
-            return self._seen.get(game_id)
-        return Link(known.stored.version, known.stored.chain)
+        return self._seen.get(game_id) if known is None else known.link
 
     async def look_again(self) -> None:
         """Look at the games seen here that another node of the store has now.
@@ -155,10 +159,13 @@ class Ledger:
         A node that took over may have missed what was committed; only who saw it can tell.
         """
         moves, asked = self.games.moved(self._moves, [*self.tables, *self._seen])
-        for game_id in await self.differing(asked):
-            with contextlib.suppress(UnknownGame):
-                await self.table(game_id)
-        self._moves = moves
+        compared = await self._compared(asked)
+        for game_id, same in compared.items():
+            if same is False:
+                with contextlib.suppress(UnknownGame):
+                    await self.table(game_id)
+        if None not in compared.values():
+            self._moves = moves
 
     def forget(self, game_id: str) -> None:
         """Read the game anew next time; what was seen of its log must then still be there."""
@@ -181,8 +188,13 @@ class Ledger:
             moved_on = catch_up(known, newer)
         except BrokenLogError:
             return await self.read(game_id)  # the whole log tells what is wrong
+        except BaseException:
+            self.forget(game_id)
+            raise
         if moved_on:
             self._changed(known)
+        if known.stored.state == OVER:
+            self._lay_aside(game_id)
         return known
 
     async def read(self, game_id: str) -> Table:
@@ -190,15 +202,28 @@ class Ledger:
         self.forget(game_id)
         stored = await self.games.load(game_id)
         try:
-            table = restore(stored)
-            check_holds(stored, self._seen.get(game_id))
-        except BrokenLogError as broken:
-            _log.error("broken log", game=game_id, why=str(broken))
-            table = await self._void(stored)
+            table = self._restored(stored)
+        except BrokenLogError:
+            # While its slot moves, a game may be read at two places: only twice is a proof.
+            table = await self._read_again(game_id)
         self._seen.pop(game_id, None)
         self._keep(table)
         # Who follows the game may know less: the answer to a commit can be lost with a connection.
         self._changed(table)
+        return table
+
+    async def _read_again(self, game_id: str) -> Table:
+        """The game, or if its log is broken indeed, its end."""
+        stored = await self.games.load(game_id)
+        try:
+            return self._restored(stored)
+        except BrokenLogError as broken:
+            _log.error("broken log", game=game_id, why=str(broken))
+            return await self._void(stored)
+
+    def _restored(self, stored: StoredGame) -> Table:
+        table = restore(stored)
+        check_holds(stored, self._seen.get(table.game_id))
         return table
 
     def _keep(self, table: Table) -> None:

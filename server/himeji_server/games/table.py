@@ -73,6 +73,11 @@ class Table:
         self.game_id = self.stored.header.game_id
 
     @property
+    def link(self) -> Link:
+        """How far its log is known."""
+        return Link(self.stored.version, self.stored.chain)
+
+    @property
     def header(self) -> Game:
         """What never changes about the game."""
         return self.stored.header
@@ -173,7 +178,7 @@ def catch_up(table: Table, newer: StoredGame) -> bool:
         return False
     try:
         _live_through(table, newer, before.chain, before.decision)
-    except BrokenLogError:
+    except BaseException:
         table.stored = before  # which is what was seen
         raise
     return True

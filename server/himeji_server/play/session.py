@@ -38,6 +38,7 @@ class Session:
         self.player = player
         self.stream = secrets.token_hex(8)
         self._desk = desk
+        self._stopped = False
         self._line = Line(desk.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants)
         self.close = self._line.close
         self._ladder = LadderStream(lobby, player)
@@ -67,6 +68,7 @@ class Session:
             raise line.error
 
     async def _stop(self) -> None:
+        self._stopped = True
         self._line.cancel()
         self._followed.leave_all()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
@@ -94,6 +96,8 @@ class Session:
 
     def _hear(self, what: str, name: str) -> None:
         """Hear of what happens to the bot; whoever rings must not suffer for a fault here."""
+        if self._stopped:
+            return
         try:
             if what == "seated":
                 self._followed.follow(name)

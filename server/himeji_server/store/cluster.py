@@ -135,14 +135,15 @@ class Cluster:
         return max(self._moves.values(), default=0), slots
 
     def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
-        """Where to listen for what is published in the slots of these channels, and elsewhere.
+        """Where to listen for what is published in the slots of these channels, or in none.
 
         What is published in no slot is heard at all nodes, so any will do. The next time it is
         another, for this one may be lost.
         """
-        pools = [*self._pools.values()]
-        anywhere = pools[next(self._turns) % len(pools)]
-        channels: dict[ConnectionPool, list[str]] = {anywhere: []}
+        if not in_slots:
+            pools = [*self._pools.values()]
+            return [(pools[next(self._turns) % len(pools)], ())]
+        channels: dict[ConnectionPool, list[str]] = {}
         for channel in in_slots:
             address = self._slots[slot_of(channel)]
             self._sender(address)  # which makes its pool

@@ -5,10 +5,9 @@ sent it knows whether it may be sent again.
 """
 
 import asyncio
-import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from typing import Any, Final, Self
@@ -17,7 +16,6 @@ from urllib.parse import urlsplit
 import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.asyncio import ConnectionPool
-from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
@@ -35,7 +33,8 @@ from redis.exceptions import (
 from himeji_server import metrics
 from himeji_server.store import keys
 from himeji_server.store.cluster import REDIRECTIONS, Cluster
-from himeji_server.store.pipe import Pipe, pack
+from himeji_server.store.listening import Listening
+from himeji_server.store.pipe import Pipe
 from himeji_server.store.sending import Argument, Then, answer_of, settle
 
 OLDEST_VERSION: Final = (7, 0)
@@ -145,7 +144,7 @@ class Batches:
         return since, frozenset()
 
     def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
-        """Where to listen for what is published in the slots of these channels, and elsewhere."""
+        """Where to listen for what is published in the slots of these channels, or in none."""
         return [(self._pool, in_slots)]
 
     async def close(self) -> None:
@@ -192,6 +191,9 @@ class Batches:
             lost, self._waiting = sent + self._waiting, []
             metrics.store_answered(len(lost), since, failed=True)
             _tell(told + [(then, error) for _, then in lost])
+        except BaseException:
+            await self._close_pipe()  # answers that are still to come would be taken for others
+            raise
 
     async def _exchange(
         self,
@@ -244,27 +246,6 @@ def _tell(answers: list[tuple[Then, Any]]) -> None:
             then(_told(answer))
         except Exception:  # noqa: BLE001 - those behind it must hear their answers
             _log.exception("fault in what follows an answer of the store")
-
-
-async def _pushed(connection: AbstractConnection) -> AsyncIterator[tuple[str, str]]:
-    """What is published to a connection that subscribed; a silent one is asked if it lives.
-
-    Ends when a channel is to be listened to elsewhere, for its slot has moved. redis-py's own
-    reader costs as much for each message as the commit that it tells of.
-    """
-    asked = False
-    while True:
-        answer = await connection.read_response(timeout=_SECONDS_OF_SILENCE)
-        if answer is None:
-            _end_if_cancelled()
-            if asked:
-                return
-            await connection.send_command("PING")
-        elif answer[0] in (b"message", b"smessage"):
-            yield answer[1].decode(), answer[2].decode()
-        elif answer[0] == b"sunsubscribe":
-            return
-        asked = answer is None
 
 
 class Store:
@@ -394,58 +375,18 @@ class Store:
         """The slots of a Cluster that changed hands since a point, and the point that is now."""
         return self._batches.moved(since)
 
-    async def listen(
+    def listen(
         self, *channels: str, in_slots: Sequence[str] = ()
-    ) -> AsyncIterator[tuple[str, str]]:
-        """Channel and message of each bell as it rings; ends when a connection is lost.
+    ) -> AsyncGenerator[tuple[str, str] | None, None]:
+        """Channel and message of each bell as it rings, and None when some may have been missed.
 
         Channels that are in slots, as keys are, are heard where their slot is.
         """
-        heard: asyncio.Queue[tuple[str, str] | None] = asyncio.Queue()
-        (anywhere, here), *others = self._batches.listening(in_slots)
-        listeners = [asyncio.create_task(_listen(anywhere, channels, here, heard))]
-        listeners += [asyncio.create_task(_listen(pool, (), here, heard)) for pool, here in others]
-        try:
-            while (message := await heard.get()) is not None:
-                yield message
-        finally:
-            for listener in listeners:
-                listener.cancel()
-            await asyncio.wait(listeners)
+        return Listening(self._batches.listening).to(channels, in_slots)
 
     async def close(self) -> None:
         """Close every connection, after what is under way."""
         await self._batches.close()
-
-
-async def _listen(
-    pool: ConnectionPool,
-    channels: Sequence[str],
-    in_slots: Sequence[str],
-    heard: asyncio.Queue[tuple[str, str] | None],
-) -> None:
-    """Listen at one Redis; the last thing heard is None."""
-    connection = pool.make_connection()  # type: ignore[no-untyped-call]
-    try:
-        with contextlib.suppress(RedisError, OSError):
-            await connection.connect()
-            _end_if_cancelled()
-            commands: list[tuple[Argument, ...]] = [("SSUBSCRIBE", each) for each in in_slots]
-            if channels:
-                commands.append(("SUBSCRIBE", *channels))
-            await connection.send_packed_command(b"".join(map(pack, commands)))
-            async for message in _pushed(connection):
-                heard.put_nowait(message)
-    finally:
-        heard.put_nowait(None)
-        await connection.disconnect(nowait=True)
-
-
-def _end_if_cancelled() -> None:
-    """Raise the cancellation that redis-py swallows when it comes while it connects."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 def without_password(url: str) -> str:

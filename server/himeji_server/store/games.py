@@ -278,12 +278,19 @@ class Games:
         packed = zlib.compress("\n".join(entries).encode(), level=9)
         await self._store.run(_COMPACT, names, game_id, game.chain, packed)
 
-    async def heads(self, game_ids: Sequence[str]) -> list[tuple[int, bytes]]:
-        """Version and chain of each game, 0 and nothing for one that does not exist."""
+    async def heads(self, game_ids: Sequence[str]) -> list[tuple[int, bytes] | None]:
+        """Version and chain of each game, 0 and nothing for one that does not exist.
+
+        None for one whose node does not answer.
+        """
         asked = [
             self._store.call("HMGET", keys.game(each), "version", "chain") for each in game_ids
         ]
-        return [(int(head[0] or 0), head[1] or b"") for head in await asyncio.gather(*asked)]
+        heads = await asyncio.gather(*asked, return_exceptions=True)
+        return [
+            None if isinstance(head, BaseException) else (int(head[0] or 0), head[1] or b"")
+            for head in heads
+        ]
 
     async def hear(self, game_id: str, *, on: bool = True) -> None:
         """Have the bells of a game rung at this process from now on, or no more."""
@@ -392,7 +399,7 @@ def _stored(fields: Mapping[str, bytes], header: Game | None = None) -> StoredGa
         seat=int(fields.get("seat", b"-1")),
         asked=_number(fields, "asked"),
         chain=fields["chain"],
-        snapshot=_snapshot(fields.get("snapshot", b"")),
+        snapshot=_snapshot(fields.get("position", b"")),
         seats=[_seat(fields, seat) for seat in seats],
         result=fields.get("result", b""),
         created=_number(fields, "created"),

@@ -3,7 +3,7 @@
 Presence fades by itself when a process dies. Bells may be missed: whoever listens also looks.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 from himeji_server.store import keys
@@ -65,10 +65,9 @@ class Presence:
         found = await self._store.call("SMEMBERS", keys.games_of(bot))
         return sorted(bytes(game_id).decode() for game_id in found)
 
-    async def bells(self, of_games: Sequence[str]) -> AsyncIterator[list[str]]:
-        """The words of each bell of bots, and of games on these channels, the channel first.
+    def bells(self, of_games: Sequence[str]) -> AsyncGenerator[tuple[str, str] | None, None]:
+        """Channel and words of each bell of bots, and of games on these channels.
 
-        Ends with the connection.
+        None when some may have been missed.
         """
-        async for channel, words in self._store.listen(keys.BOTS_BELL, in_slots=of_games):
-            yield [channel, *words.split(" ")]
+        return self._store.listen(keys.BOTS_BELL, in_slots=of_games)

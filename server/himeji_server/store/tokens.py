@@ -5,6 +5,7 @@ A token's id begins with its owner's name, so it is found in the owner's slot wi
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -149,10 +150,12 @@ class TokenStore:
         return int(seconds) * 1000 + int(micros) // 1000
 
     async def changes(self) -> AsyncIterator[str]:
-        """The ids of tokens as they change; ends when the connection does. A bell, no promise."""
-        async for _, token_id in self._store.listen(keys.TOKEN_BELL):
-            self._changed(token_id)
-            yield token_id
+        """The ids of tokens as they change. A bell, no promise."""
+        async with aclosing(self._store.listen(keys.TOKEN_BELL)) as bells:
+            async for bell in bells:
+                if bell is not None:
+                    self._changed(bell[1])
+                    yield bell[1]
 
 
 def _newest_first(owner: str) -> tuple[str, str, int, int]:

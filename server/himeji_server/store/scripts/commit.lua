@@ -44,7 +44,7 @@ local function set(name, value)
   fields[#fields + 1] = name
   fields[#fields + 1] = value
 end
-if ARGV[7] ~= '' then set('snapshot', version .. ' ' .. ARGV[7]) end
+if ARGV[7] ~= '' then set('position', version .. ' ' .. ARGV[7]) end
 local asked, next_left = game[4], game[8]
 if timed and clock then
   set('left' .. ARGV[8], left)

@@ -8,7 +8,7 @@ local game = redis.call('HMGET', KEYS[1], 'state', 'chain', 'log')
 if game[1] ~= 'over' or game[2] ~= ARGV[2] then return 0 end
 if not game[3] then
   redis.call('HSET', KEYS[1], 'log', ARGV[3])
-  redis.call('HDEL', KEYS[1], 'snapshot', 'ears')
+  redis.call('HDEL', KEYS[1], 'position', 'ears')
   for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
     if string.sub(name, 1, 8) == 'request:' then redis.call('HDEL', KEYS[1], name) end
   end

@@ -12,7 +12,10 @@ for ear in string.gmatch(game[2] or '', '%S+') do
   if ear ~= ARGV[1] then ears[#ears + 1] = ear end
 end
 if listens == (ARGV[2] == '1') then return end
-if ARGV[2] == '1' then ears[#ears + 1] = ARGV[1] end
+if ARGV[2] == '1' then
+  ears[#ears + 1] = ARGV[1]
+  if #ears > 32 then table.remove(ears, 1) end -- who lives and is left out says so again
+end
 if #ears == 0 then
   redis.call('HDEL', KEYS[1], 'ears')
 else
