@@ -15,7 +15,7 @@ stay open: nothing can be played then either.
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Final, NoReturn
 
 from himeji.rules.errors import InvalidToken, StoreUnavailable
@@ -55,8 +55,9 @@ class OpenStreams:
             group.create_task(self._look())
 
     async def _listen(self) -> None:
-        async for token_id in self._tokens.changes():
-            await self._check(token_id)
+        async with aclosing(self._tokens.changes()) as changes:
+            async for token_id in changes:
+                await self._check(token_id)
 
     async def _look(self) -> NoReturn:
         while True:

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
+from himeji.rules.errors import StoreUnavailable
 from himeji_server.embedded import find_binary
 from himeji_server.games import bells, ledger
 from himeji_server.store import keys
@@ -186,6 +187,45 @@ async def test_asking_for_the_bells_of_no_game_makes_none(houses):
     one, _ = houses
     await one.bells.hear("none")
     assert await raw(one, "EXISTS", keys.game("none")) == 0
+
+
+async def test_of_many_processes_that_were_restarted_the_oldest_are_rung_at_no_more(one):
+    game_id = await begun(one)
+    for number in range(40):
+        one.games._process = f"life-{number}"
+        await one.games.hear(game_id)
+    assert await ears(one, game_id) == [f"life-{number}" for number in range(8, 40)]
+
+
+async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypatch):
+    async def refused(_game_id):
+        raise StoreUnavailable("no writes")
+
+    game_id = await begun(one)
+    with monkeypatch.context() as patched:
+        patched.setattr(one.games, "hear", refused)
+        await one.bells.hear(game_id)
+    assert await ears(one, game_id) == []
+    await one.bells.hear(game_id)  # it was not taken for said
+    assert len(await ears(one, game_id)) == 1
+
+
+async def test_a_game_in_which_catching_up_fails_is_read_anew(houses, monkeypatch):
+    one, two = houses
+    game_id = await begun(one)
+    await two.ledger.table(game_id)
+    await act(one, game_id, lowest)
+
+    def half_way(table, _newer):
+        table.play.apply(table.play.legal()[0])
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "catch_up", half_way)
+        with pytest.raises(RuntimeError):
+            await two.ledger.table(game_id)
+    mine, theirs = await one.ledger.table(game_id), await two.ledger.table(game_id)
+    assert mine.play.dumps() == theirs.play.dumps()
 
 
 async def test_what_others_played_is_played_on_from_what_is_known(houses, monkeypatch):

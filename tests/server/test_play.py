@@ -660,6 +660,35 @@ async def test_a_stream_that_missed_the_bell_learns_of_its_end_by_looking(arena,
     assert raw.getdel(keys.present(A)) == b"another"
 
 
+async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypatch):
+    leave, hear = presence.Presence.leave, session.Session._hear
+    leaving, rung, let_go, followed = asyncio.Event(), asyncio.Event(), asyncio.Event(), []
+
+    async def slowly(self, bot, stream):
+        leaving.set()
+        await let_go.wait()
+        await leave(self, bot, stream)
+
+    def heard(self, what, name):
+        monkeypatch.setattr(self._followed, "follow", followed.append)
+        hear(self, what, name)
+        if what == "seated":
+            rung.set()
+
+    monkeypatch.setattr(presence.Presence, "leave", slowly)
+    monkeypatch.setattr(session.Session, "_hear", heard)  # before a stream gives it away
+    stream = Stream(arena, A)
+    await stream.open()
+    ending = asyncio.create_task(stream.goodbye())
+    async with asyncio.timeout(PATIENCE):
+        await leaving.wait()
+        await arena.new_game(A, A)
+        await rung.wait()
+    let_go.set()
+    await ending
+    assert followed == []
+
+
 async def test_a_seat_whose_bell_was_missed_is_found_by_looking(arena, raw, monkeypatch):
     monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.2)
     async with streams(arena, bots=(A,)) as [stream]:

@@ -56,7 +56,7 @@ MOST_OVER: Final = 100  # of them games that are over, which few come back to
 ASKED_AT_ONCE: Final = 500  # games; commits wait behind them
 MOST_SEEN: Final = 100_000  # games of which no more is remembered than how far they were seen
 OF_TWO: Final = 2  # a game in which one seat is left is over
-BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs as much as playing on to it
+BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs more than playing on to it
 
 
 def _nothing(_entry: Entry) -> None:

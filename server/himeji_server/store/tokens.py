@@ -4,7 +4,7 @@ A token's id begins with its owner's name, so it is found in the owner's slot wi
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -149,7 +149,7 @@ class TokenStore:
         seconds, micros = await self._store.call("TIME")
         return int(seconds) * 1000 + int(micros) // 1000
 
-    async def changes(self) -> AsyncIterator[str]:
+    async def changes(self) -> AsyncGenerator[str, None]:
         """The ids of tokens as they change. A bell, no promise."""
         async with aclosing(self._store.listen(keys.TOKEN_BELL)) as bells:
             async for bell in bells:
