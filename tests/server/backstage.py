@@ -81,10 +81,11 @@ class Backstage:
         return game_id
 
     async def here(self, *bots, ladder=LADDER, most=1):
-        """Bots that have a stream and are in the queue."""
+        """Bots that have a stream and are in the queue, one after the other."""
         for bot in bots:
             await self.desk.presence.arrive(bot, f"stream of {bot}")
             await self.lobby.enter(Player(bot, 1), ladder, most)
+            await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 
     async def round(self):
         await self.steward.round()
