@@ -47,6 +47,7 @@ _STEADY_SECONDS: Final = 60.0  # who lived so long is started again without a lo
 _STOP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 1.0  # between two looks at a lease, by who has it and by who waits for it
 _KEPT_ELSEWHERE: Final = "another arena keeps it"
+_LONGEST_LINE: Final = 4096  # of what a bot prints; more of it is the next line
 _NO_FILE: Final = 2  # the tether keeps a file open for its program; standard error is open anyway
 
 _log = structlog.get_logger(__name__)
@@ -169,8 +170,9 @@ class House:
     def _spawn(self, bot: str, token: str) -> subprocess.Popen[str]:
         launcher = [sys.executable, "-I", "-S", tether.__file__, tether.MECHANISM]
         launcher += [str(os.getpid()), str(_NO_FILE)]
-        # -P: what lies in the arena's folder is not imported.
-        program = [sys.executable, "-P", "-m", "himeji_sdk"]
+        # -P: what lies in the arena's folder is not imported. -u: what a bot prints is logged at
+        # once, and not lost when it is killed.
+        program = [sys.executable, "-P", "-u", "-m", "himeji_sdk"]
         if self._ladders:
             program += ["ladder", "join", bot, "--at-once", str(GAMES_AT_ONCE)]
             program += [part for ladder in self._ladders for part in ("--ladder", ladder)]
@@ -181,9 +183,11 @@ class House:
             launcher + program,
             env=_environment(os.environ.items()) | {TOKEN: token},
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
+            encoding="utf-8",
+            errors="replace",
             # Ctrl-C in a terminal reaches the whole group; the arena stops its bots by itself.
             start_new_session=True,
         )
@@ -202,9 +206,9 @@ def _environment(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _listen(bot: str, process: subprocess.Popen[str]) -> int:
     """Pass on what a bot says, until it ends; in a thread of its own."""
-    if process.stderr is not None:
-        with process.stderr as lines:
-            for line in lines:
+    if process.stdout is not None:
+        with process.stdout as lines:
+            while line := lines.readline(_LONGEST_LINE):
                 _log.warning("house bot says", bot=_full(bot), line=line.rstrip())
     code = process.wait()
     if process.stdin is not None:

@@ -278,6 +278,21 @@ def test_what_a_bot_prints_does_not_mix_with_the_findings(tmp_path):
     assert "hello" in told.stderr
 
 
+@pytest.mark.parametrize(
+    "last", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"]
+)
+def test_what_a_bot_printed_is_seen_however_its_process_ends(tmp_path, monkeypatch, capfd, last):
+    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 1.0)
+    start = f"""
+    def on_start(self, start):
+        print("hello", end="")
+        {last}
+"""
+    assert faults(examined(tmp_path, start + GOOD, limit=1.0))
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "hello")
+
+
 def test_a_clock_is_two_numbers():
     told = CliRunner().invoke(cli.main, ["doctor", "random", "--clock", "fast"])
     assert told.exit_code == 2

@@ -21,12 +21,18 @@ HIMEJI = str(Path(sys.executable).parent / "himeji")
 
 FIRST = "def choose(game, legal):\n    return legal[0]\n"
 CRASHES = "def choose(game, legal):\n    raise RuntimeError('no idea')\n"
-DIES = "import os\ndef choose(game, legal):\n    os._exit(3)\n"
+DIES = "import os\ndef choose(game, legal):\n    print('last words')\n    os._exit(3)\n"
 HANGS = """
 import os, pathlib, time
 def choose(game, legal):
     pathlib.Path({!r}).write_text(str(os.getpid()))
     time.sleep(600)
+"""
+PRINTS = """
+print("imported")
+def choose(game, legal):
+    print("hello", end="")
+    return legal[0]
 """
 SLOW = "import time\ndef choose(game, legal):\n    time.sleep(0.01)\n    return legal[0]\n"
 
@@ -210,6 +216,15 @@ def test_a_process_that_dies_ends_the_match_with_a_sentence(tmp_path):
     assert done.returncode == 1
     assert "the process that played group 0 died (exit code 3)" in done.stderr
     assert "Traceback" not in done.stderr
+    assert "last words\n" in done.stderr
+
+
+def test_what_bots_print_goes_to_standard_error_and_none_of_it_is_lost(tmp_path):
+    done = match(write(tmp_path / "prints.py", PRINTS), "random", "--games", 2, "--json")
+    games = json.loads(done.stdout)["games"]
+    assert games == 2
+    assert done.stderr.count("imported") == 2, "by the command that checks it, and to play"
+    assert done.stderr.count("hello") > games
 
 
 def test_the_ruleset_may_have_options_and_bots_too():

@@ -173,6 +173,26 @@ def test_what_cannot_be_played_is_said_in_one_sentence(arguments, code, sentence
     assert sentence in told.stderr
 
 
+def test_what_bots_print_is_not_mixed_into_json(folder):
+    (folder / "talks.py").write_text(
+        "print('imported')\ndef choose(game, legal):\n    print('hello')\n    return legal[0]\n"
+    )
+    told = himeji("play", "talks", "random", "--json")
+    assert json.loads(told.stdout)[0]["bots"][1] == "random"
+    assert told.stderr.startswith("imported\nhello\n")
+    assert "hello\n" in himeji("play", "talks", "random").stdout
+
+
+def test_what_a_bot_printed_is_there_before_the_game_is_over(folder):
+    (folder / "talks.py").write_text(
+        "import os\ndef choose(game, legal):\n    print('hello')\n    os._exit(3)\n"
+    )
+    told = subprocess.run(
+        [HIMEJI, "play", "talks", "random"], capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stdout) == (3, "hello\n")
+
+
 def test_watching_without_a_terminal_is_plain_text_without_waits():
     told = himeji("play", "random", "random", "--seed", "3", "--watch", "--delay", "1000")
     assert told.exit_code == 0

@@ -451,6 +451,17 @@ def test_the_commands_run_fetch_and_verify(place, name, tmp_path):
     assert verified.stdout.count("ok     ") == 8
 
 
+def test_what_a_bot_prints_online_is_not_mixed_into_json(place, name, tmp_path):
+    (tmp_path / "talks.py").write_text(
+        "print('imported')\ndef choose(game, legal):\n    print('hello')\n    return legal[0]\n"
+    )
+    command = [HIMEJI, "run", str(tmp_path / "talks.py"), "--target", place.target]
+    command += ["--token-file", str(place.token_file), "--name", name, "--against", "house/random"]
+    told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout)[0]["reason"] == "finished"
+    assert {"imported", "hello"} <= set(told.stderr.splitlines())
+
+
 def test_a_bad_token_on_the_command_line_is_one_line(place, tmp_path):
     (tmp_path / "token").write_text("himeji_wrong")
     told = subprocess.run(

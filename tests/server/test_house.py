@@ -142,6 +142,19 @@ def test_of_two_arenas_on_one_redis_one_keeps_a_house_bot_until_it_is_gone(
     assert said.count("another arena keeps it") == 1
 
 
+def test_what_a_house_bot_prints_is_in_the_log(open_house, wait_until, tmp_path):
+    package = tmp_path / "talks-1.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: talks\nVersion: 1\n")
+    (package / "entry_points.txt").write_text("[himeji.bots]\ntalks = talks:choose\n")
+    (tmp_path / "talks.py").write_text(
+        "import sys\nsys.stdout.buffer.write(b'hello \\xff\\n')\n"
+        "def choose(game, legal):\n    return legal[0]\n"
+    )
+    arena, _ = open_house("--house", "talks", env={"PYTHONPATH": str(tmp_path)})
+    wait_until(lambda: "hello \N{REPLACEMENT CHARACTER}" in arena.errors, "the bot is heard")
+
+
 def test_the_token_of_a_house_bot_is_not_on_its_command_line(open_house):
     _, pid = open_house("--house", "random")
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -217,10 +230,10 @@ class Restless(House):
         self._left -= 1
         if self._left == 0:
             self.enough.set()
-        code = f"import sys; print({bot + token!r}, file=sys.stderr); sys.exit(3)"
+        code = f"import sys; print({bot + token!r}); sys.exit(3)"
         command = [sys.executable, "-I", "-S", "-c", self._code or code]
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.spawned.append(process)
         self.alive.set()

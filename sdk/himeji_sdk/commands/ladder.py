@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +14,12 @@ from rich.live import Live
 
 from himeji_sdk import catalogue, ladder_tables
 from himeji_sdk.commands import shared
-from himeji_sdk.commands.online import say, summary
+from himeji_sdk.commands.online import say, tell
 from himeji_sdk.commands.tournament import tournament
 from himeji_sdk.connection import find_token
 from himeji_sdk.ladders import LadderClient, print_json
 from himeji_sdk.online import run as run_online
+from himeji_sdk.output import bots_print_to_stderr
 
 STANDARD: Final = "base-2p"
 _ladder = click.option(
@@ -107,21 +107,21 @@ def join(  # noqa: PLR0913 - one parameter per option
     The arena pairs it with others, and every game counts. It plays until Ctrl-C, or until
     `himeji ladder leave` takes it out of its queues.
     """
-    found = catalogue.load(bot)
     say(quiet=quiet)
-    ends = run_online(
-        found,
-        target,
-        find_token(file=token_file),
-        name=name,
-        ladders=ladders,
-        games=games,
-        at_once=at_once,
-        invitations=invited,
-        limit=limit,
-        resign_on_fault=resign_on_fault,
-    )
-    click.echo(json.dumps([asdict(end) for end in ends]) if as_json else summary(ends))
+    with bots_print_to_stderr(when=as_json):
+        ends = run_online(
+            catalogue.load(bot),
+            target,
+            find_token(file=token_file),
+            name=name,
+            ladders=ladders,
+            games=games,
+            at_once=at_once,
+            invitations=invited,
+            limit=limit,
+            resign_on_fault=resign_on_fault,
+        )
+    tell(ends, quiet=quiet, as_json=as_json)
 
 
 @ladder.command()

@@ -18,6 +18,7 @@ from rich.table import Table
 from himeji_sdk import catalogue
 from himeji_sdk.commands import shared
 from himeji_sdk.local import Played, play as play_here
+from himeji_sdk.output import bots_print_to_stderr
 from himeji_sdk.screen import Follower, Screen
 
 _SEED_BITS = 32  # short enough to be typed again
@@ -62,14 +63,15 @@ def play(  # noqa: PLR0913 - one parameter per option
     """
     if save is not None and games > 1:
         raise click.UsageError("--save writes one game: leave --games out")
-    found = [catalogue.load(bot) for bot in bots]
     first = secrets.randbits(_SEED_BITS) if seed is None else seed
-    one = partial(play_here, found, ruleset=ruleset, options=options, limit=limit)
     eyes = _eyes(delay) if watch and not as_json else None
-    played = [
-        one(seed=number, watch=eyes() if eyes else None)
-        for number in _progress(range(first, first + games), quiet=as_json or watch)
-    ]
+    with bots_print_to_stderr(when=as_json):
+        found = [catalogue.load(bot) for bot in bots]
+        one = partial(play_here, found, ruleset=ruleset, options=options, limit=limit)
+        played = [
+            one(seed=number, watch=eyes() if eyes else None)
+            for number in _progress(range(first, first + games), quiet=as_json or watch)
+        ]
     if save is not None:
         played[0].replay().save(save)
     if as_json:

@@ -17,6 +17,7 @@ from himeji_sdk.commands import shared
 from himeji_sdk.connection import find_token
 from himeji_sdk.online import PATIENCE, run as run_online
 from himeji_sdk.online_game import OnlineGame
+from himeji_sdk.output import bots_print_to_stderr
 from himeji_sdk.screen import Screen
 from himeji_sdk.watching import Sight
 
@@ -79,24 +80,24 @@ def run(  # noqa: PLR0913 - one parameter per option
     It plays until Ctrl-C, which stops it after the current decision, comes back by itself when the
     connection is lost, and goes on where it was.
     """
-    found = catalogue.load(bot)
     say(quiet=quiet)
-    ends = run_online(
-        found,
-        target,
-        find_token(file=token_file),
-        name=name,
-        against=against,
-        ruleset=ruleset,
-        options=options,
-        games=games,
-        at_once=at_once,
-        invitations=invited,
-        patience=patience,
-        limit=limit,
-        resign_on_fault=resign_on_fault,
-    )
-    click.echo(json.dumps([asdict(end) for end in ends]) if as_json else summary(ends))
+    with bots_print_to_stderr(when=as_json):
+        ends = run_online(
+            catalogue.load(bot),
+            target,
+            find_token(file=token_file),
+            name=name,
+            against=against,
+            ruleset=ruleset,
+            options=options,
+            games=games,
+            at_once=at_once,
+            invitations=invited,
+            patience=patience,
+            limit=limit,
+            resign_on_fault=resign_on_fault,
+        )
+    tell(ends, quiet=quiet, as_json=as_json)
 
 
 @click.command()
@@ -159,6 +160,10 @@ def say(*, quiet: bool) -> None:
     logger.handlers = [handler]
 
 
-def summary(ends: list[End]) -> str:
+def tell(ends: list[End], *, quiet: bool, as_json: bool) -> None:
+    """Print how the games ended."""
     first = sum(end.rank == 1 for end in ends)
-    return f"{len(ends)} {'game' if len(ends) == 1 else 'games'} over, first in {first}"
+    if as_json:
+        click.echo(json.dumps([asdict(end) for end in ends]))
+    elif not quiet:
+        click.echo(f"{len(ends)} {'game' if len(ends) == 1 else 'games'} over, first in {first}")

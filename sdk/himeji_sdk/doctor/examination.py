@@ -68,7 +68,8 @@ def _told(
 ) -> Iterator[tuple[str, Any]]:
     """What a process tells of a task; raises _EndedError if it breaks off."""
     reader, writer = os.pipe()
-    module = [sys.executable, "-m", "himeji_sdk.doctor.ward"]
+    # -u: what a bot printed is seen although its process is killed, or leaves by os._exit.
+    module = [sys.executable, "-u", "-m", "himeji_sdk.doctor.ward"]
     process = subprocess.Popen(  # noqa: S603 - our own module
         [*module, str(writer), task, wishes.text()],
         pass_fds=[writer],

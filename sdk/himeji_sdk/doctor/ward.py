@@ -72,7 +72,6 @@ class Ward:
     def end(self) -> NoReturn:
         """Say that all was told, and leave at once: a thread may hang."""
         self._tell(DONE, True)  # noqa: FBT003 - a value, no switch
-        sys.stderr.flush()
         os._exit(0)
 
 

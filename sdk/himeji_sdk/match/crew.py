@@ -10,6 +10,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -21,6 +22,7 @@ from typing import Self
 from himeji.rules.errors import HimejiError
 
 from himeji_sdk.match.plan import Group, Match, Table
+from himeji_sdk.output import use_stderr_only
 
 
 class CrewError(Exception):
@@ -103,6 +105,7 @@ class Crew:
 def _work(match: Match, connection: Connection) -> None:
     """Play the groups that are asked for, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends us
+    use_stderr_only()
     threading.Thread(target=_end_with_the_command, daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionResetError, BrokenPipeError):
         table: Table | None = None
@@ -113,6 +116,7 @@ def _work(match: Match, connection: Connection) -> None:
                 result: Group | str = table.play(number)
             except HimejiError as error:
                 result = error.message
+            sys.stdout.flush()  # the command kills us when it has all results
             connection.send(result)
 
 
