@@ -10,11 +10,13 @@ import contextlib
 import fcntl
 import importlib.metadata
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 from pathlib import Path
 from typing import IO, Final
 
@@ -27,7 +29,7 @@ from himeji_server.refusal import StartRefusedError
 CONFIGURATION: Final = """\
 # Written by Himeji at every start; changes are lost.
 port 0
-unixsocket {socket}
+unixsocket "{socket}"
 unixsocketperm 700
 dir .
 daemonize no
@@ -91,7 +93,7 @@ class EmbeddedRedis:
     @property
     def url(self) -> str:
         """Where clients of this Redis connect to."""
-        return f"unix://{self._socket}"
+        return f"unix://{urllib.parse.quote(str(self._socket))}"
 
     @property
     def log(self) -> Path:
@@ -104,8 +106,9 @@ class EmbeddedRedis:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._lock = await self._locked()
             self._socket = _fresh_socket(self._lock)
-            text = CONFIGURATION.format(socket=self._socket)
-            (self._folder / "redis.conf").write_text(text)
+            quoted = re.sub(r'(["\\])', r"\\\1", str(self._socket))
+            text = CONFIGURATION.format(socket=quoted)
+            (self._folder / "redis.conf").write_text(text, encoding="utf-8")
             await self._launch()
         except OSError as error:
             await self.stop()

@@ -1,6 +1,7 @@
 """The embedded Redis: durable, private, and never left behind by whoever started it."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -153,6 +154,17 @@ async def test_a_temporary_folder_with_a_long_path_works(tmp_path, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
+async def test_a_temporary_folder_may_have_any_name(tmp_path, short_folder, monkeypatch):
+    folder = short_folder / 'a "b" 50% #c\\d'
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    server = EmbeddedRedis(tmp_path / "redis")
+    await server.start()
+    assert list(folder.iterdir()), "its socket is not there"
+    assert redis_pid(server.url)
+    await server.stop()
+
+
 async def test_a_program_that_is_no_redis_is_refused_with_its_last_words(tmp_path):
     program = tmp_path / "no-redis"
     program.write_text("#!/bin/sh\necho a word of farewell\nexit 3\n")
@@ -161,9 +173,9 @@ async def test_a_program_that_is_no_redis_is_refused_with_its_last_words(tmp_pat
         await EmbeddedRedis(tmp_path / "data", binary=program).start()
 
 
-SLOW_LOADER = """#!{python}
+SLOW_LOADER = """
 import re, socket
-path = re.search("unixsocket (.*)", open("redis.conf").read())[1]
+path = re.search('unixsocket "(.*)"', open("redis.conf").read())[1]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)
 listener.listen()
@@ -175,10 +187,17 @@ for number in range(1_000_000):
 """
 
 
+def program_of(python_code, path):
+    """A program that runs the code; by the shell, because `#!` takes no path with a space."""
+    path.write_text(
+        f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(python_code)}\n"
+    )
+    path.chmod(0o700)
+    return path
+
+
 async def test_one_that_is_loading_its_data_may_take_its_time(tmp_path, monkeypatch):
-    program = tmp_path / "slow-loader"
-    program.write_text(SLOW_LOADER.format(python=sys.executable))
-    program.chmod(0o700)
+    program = program_of(SLOW_LOADER, tmp_path / "slow-loader")
     server = EmbeddedRedis(tmp_path / "data", binary=program)
     await server.start()
     await server.stop()
