@@ -24,7 +24,7 @@ from himeji.v1 import game_pb2, game_service_pb2 as games, play_service_pb2 as p
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
-from himeji_sdk.connection import credentials
+from himeji_sdk.connection import credentials, route
 
 from loadtest.measuring import reason_of, without_prefix
 
@@ -265,7 +265,8 @@ class Guests:
 
 def _channel(target: str) -> grpc.aio.Channel:
     """A connection that is shared with nobody."""
-    return grpc.aio.insecure_channel(target, options=[("grpc.use_local_subchannel_pool", 1)])
+    options = [("grpc.use_local_subchannel_pool", 1), *route(target)]
+    return grpc.aio.insecure_channel(target, options=options)
 
 
 def _fresh_name() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,6 +39,10 @@ _OPTIONS: Final[list[tuple[str, Any]]] = [
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.max_pings_without_data", 0),
 ]
+_NO_PROXY: Final = ("grpc.enable_http_proxy", 0)
+_LOOPBACK: Final = re.compile(
+    r"(dns:/*|ipv[46]:)?(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE
+)
 _interceptors: Final[list[Any]] = []
 _WHERE_TOKENS_ARE: Final = (
     "give one with --token-file or in HIMEJI_TOKEN (an arena in development mode keeps one in its "
@@ -47,7 +52,13 @@ _WHERE_TOKENS_ARE: Final = (
 
 def channel(target: str) -> grpc.Channel:
     """A new channel to an arena."""
-    return grpc.intercept_channel(grpc.insecure_channel(target, options=_OPTIONS), *_interceptors)
+    options = [*_OPTIONS, *route(target)]
+    return grpc.intercept_channel(grpc.insecure_channel(target, options=options), *_interceptors)
+
+
+def route(target: str) -> list[tuple[str, Any]]:
+    """Channel options that keep gRPC from asking a proxy (http_proxy) for this machine itself."""
+    return [_NO_PROXY] if _LOOPBACK.fullmatch(target) else []
 
 
 def intercept(*interceptors: Any) -> None:
@@ -71,7 +82,7 @@ def find_token(token: str | None = None, file: Path | None = None) -> str:
     if given:
         return given.strip()
     named = os.environ.get("HIMEJI_TOKEN_FILE")
-    path = file or Path(named or Path(os.environ.get("HIMEJI_DATA", ".himeji")) / "token")
+    path = file or Path(named or Path(os.environ.get("HIMEJI_DATA") or ".himeji") / "token")
     try:
         return path.expanduser().read_text(encoding="utf-8").strip()
     except OSError as error:

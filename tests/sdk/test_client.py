@@ -18,7 +18,7 @@ from himeji.rules.errors import (
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
 from himeji_sdk.calls import Calls
-from himeji_sdk.connection import Backoff, find_token
+from himeji_sdk.connection import Backoff, find_token, route
 
 
 def free_target():
@@ -198,6 +198,8 @@ def test_a_token_is_found_where_it_is(tmp_path, monkeypatch):
     (tmp_path / ".himeji").mkdir()
     (tmp_path / ".himeji" / "token").write_text("of the folder\n")
     assert find_token() == "of the folder"
+    monkeypatch.setenv("HIMEJI_DATA", "")
+    assert find_token() == "of the folder"
     (tmp_path / "named").write_text("of the named file\n")
     monkeypatch.setenv("HIMEJI_TOKEN_FILE", str(tmp_path / "named"))
     assert find_token() == "of the named file"
@@ -206,6 +208,24 @@ def test_a_token_is_found_where_it_is(tmp_path, monkeypatch):
     (tmp_path / "given").write_text("of the given file\n")
     assert find_token(file=tmp_path / "given") == "of the given file"
     assert find_token("given") == "given"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("127.0.0.1:50051", "127.9.8.7:1", "localhost:50051", "LocalHost", "[::1]:50051"),
+        *("dns:///localhost:50051", "dns:127.0.0.1:1", "ipv4:127.0.0.1:1", "ipv6:[::1]:1"),
+    ],
+)
+def test_no_proxy_is_asked_for_this_machine(target):
+    assert route(target) == [("grpc.enable_http_proxy", 0)]
+
+
+@pytest.mark.parametrize(
+    "target", ["arena.example.org", "127.0.0.1.example.org:1", "localhost.example:1", "10.0.0.1:1"]
+)
+def test_a_proxy_may_lead_to_other_machines(target):
+    assert route(target) == []
 
 
 def test_waits_grow_and_are_never_the_same_for_two():
