@@ -16,7 +16,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle loadtest capacity cluster-test rolling-test clean
+  ladder-sim ladder-battle loadtest capacity cluster-test rolling-test fresh-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,9 @@ setup: $(READY) $(MODULES) ## make the virtual environment with everything the p
 
 # The extensions are left out here and built by `build`, so that editing never waits for a compiler.
 $(READY): pyproject.toml setup.py constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Himeji needs Python 3.11 or newer: make PYTHON=...")'
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@echo "installing what Himeji uses into $(VENV) (once, about a minute) ..."
 	$(BIN)/pip install --quiet --constraint constraints.txt pip setuptools
 	PYTHONWARNINGS='ignore:Editable installation' HIMEJI_PURE=1 \
 	  $(BIN)/pip install --quiet --constraint constraints.txt \
@@ -40,16 +42,14 @@ $(MODULES): docs/examples/javascript/package.json $(READY)
 	  --no-audit --no-fund --loglevel=error
 	@touch $@
 
-build: $(BUILT) ## compile the rules with mypyc (without a C compiler: a warning, and pure Python)
+build: $(BUILT) ## compile the rules with mypyc (without a C compiler or Python's headers: a warning, and pure Python)
 
-$(BUILT): $(READY) $(RULES)
+# Rules that stayed pure are not marked as built: they are compiled as soon as that can be done.
+$(BUILT): $(READY) $(RULES) setup.py
 	@rm -rf build; find engine -name '*.so' -delete
-	@if [ "$$HIMEJI_PURE" = 1 ]; then echo "HIMEJI_PURE=1: the rules stay pure Python"; \
-	elif $(BIN)/python -c 'import shutil, sysconfig; cc = (sysconfig.get_config_var("CC") or "cc").split()[0]; raise SystemExit(0 if shutil.which(cc) or shutil.which("cc") or shutil.which("gcc") else 1)'; then \
-	  echo "compiling the rules (once, half a minute) ..."; $(BIN)/python setup.py --quiet build_ext --inplace; \
-	else echo "warning: no C compiler found, the rules run as pure Python (slower, same games)"; fi
+	@$(BIN)/python setup.py --quiet build_ext --inplace
 	@$(BIN)/himeji --version
-	@touch $@
+	@if $(BIN)/himeji --version | grep -q compiled; then touch $@; fi
 
 run: $(BUILT) ## start the arena on this machine (ARGS="--port 50052" passes options on)
 	@exec $(BIN)/himeji serve $(ARGS)
@@ -121,6 +121,9 @@ cluster-test: $(BUILT) ## run the server's suite on a Redis Cluster of six nodes
 rolling-test: $(BUILT) ## restart arenas behind a balancer one by one while bots play (needs Debian's HAProxy; root installs it)
 	$(BIN)/python -m tests.rolling.tools
 	$(BIN)/python -m tests.rolling $(ARGS)
+
+fresh-test: ## clone, and `make test` there as a new user with hardly any environment (needs root and Debian's Python)
+	$(PYTHON) -m tests.fresh --new-user make test PYTHON=/usr/bin/python3
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
