@@ -1,12 +1,16 @@
-"""What every test shares: the options of this suite, and a guard against a stale build."""
+"""What every test shares: options, the same environment everywhere, a guard against old builds."""
 
 import os
+import signal
 import tempfile
+import time
 from pathlib import Path
 
 import himeji
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.fresh import environment
 
 ENGINE = Path(__file__).parents[1] / "engine"
 GAMES = 20 if himeji.ENGINE_FORM == "compiled" else 6
@@ -96,6 +100,22 @@ def stale_builds():
 def _is_stale(module):
     source = module.with_name(f"{module.name.split('.')[0]}.py")
     return not source.exists() or source.stat().st_mtime > module.stat().st_mtime
+
+
+@pytest.fixture(scope="session", autouse=True)
+def package_clients():
+    """The variables that package clients need; all that tests have no use for are forgotten.
+
+    A result must not depend on what a machine sets, or on whether a shell started the tests in the
+    background, where it lets them and all that they start ignore Ctrl-C.
+    """
+    found = environment.matching(os.environ, environment.PACKAGE_CLIENTS)
+    kept = environment.matching(os.environ, environment.A_TEST)
+    for name in os.environ.keys() - kept.keys():
+        del os.environ[name]
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return found
 
 
 @pytest.fixture

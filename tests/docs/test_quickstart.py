@@ -12,7 +12,7 @@ COMMANDS = [text for language, text in blocks(PAGE) if language == "sh"]
 
 
 @pytest.fixture
-def newcomer(tmp_path, short_folder):
+def newcomer(tmp_path, short_folder, package_clients):
     """Somebody who has a copy of the sources, Python, and nothing else."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -31,6 +31,7 @@ def newcomer(tmp_path, short_folder):
     venv.create(tmp_path / "env", with_pip=True)
     # Compiling the rules is tested elsewhere, and would take a minute.
     quick = {"HIMEJI_PURE": "1", "PIP_CONSTRAINT": str(clone / "constraints.txt")}
+    quick |= package_clients
     return Typist(clone, tmp_path / "env" / "bin", TMPDIR=str(short_folder), **quick)
 
 

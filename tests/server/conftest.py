@@ -166,10 +166,10 @@ def start_arena(short_folder: Path, given_redis: dict[str, str]) -> Iterator[Cal
 
 
 @contextlib.contextmanager
-def open_arena(folder: Path, *options: str) -> Iterator[Arena]:
+def open_arena(folder: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Arena]:
     """An arena for tests that share it: without house bots, unless asked, and without a page."""
     alone = ("--port", "0", "--house", "none", "--http-port", "none", "--data", str(folder))
-    arena = Arena(*alone, *options)
+    arena = Arena(*alone, *options, env=env)
     try:
         yield arena.opened()
     finally:
