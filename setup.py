@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent
 COMPILED = "engine/himeji/rules"
 BEGUN = time.monotonic()
 AGAIN = "then build again"
+STAY_PURE = "warning: the rules stay pure Python (slower, same games), because {}"
 # Read once or seldom: compiling them would cost build time and gain nothing.
 INTERPRETED = {
     *("__init__.py", "errors.py", "datafile.py", "reading.py", "registry.py"),
@@ -36,9 +37,9 @@ def extensions() -> list[Extension]:
     if os.environ.get("HIMEJI_PURE") == "1":
         say("HIMEJI_PURE=1: the rules stay pure Python")
         return []
-    missing = obstacle()
+    missing = why_nothing_compiles()
     if missing:
-        say(f"warning: the rules stay pure Python (slower, same games), because {missing}")
+        say(STAY_PURE.format(missing))
         return []
     from mypyc.build import mypycify  # noqa: PLC0415 - may be missing
 
@@ -63,7 +64,7 @@ def extensions() -> list[Extension]:
     return found
 
 
-def obstacle() -> str:
+def why_nothing_compiles() -> str:
     """What keeps this machine from compiling, and what mends it; nothing if it can compile."""
     try:
         import mypyc.build  # noqa: F401, PLC0415 - may be missing
@@ -88,12 +89,10 @@ def obstacle() -> str:
 
 def find_compiler() -> list[str]:
     """The C compiler as a command, known to setuptools as well; nothing if there is none."""
-    standard = sysconfig.get_config_var("CC")
-    for wanted in (os.environ.get("CC"), standard, "cc", "gcc", "clang"):
+    for wanted in (os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"):
         command = shlex.split(wanted or "")
         if command and shutil.which(command[0]):
-            if wanted != standard:
-                os.environ["CC"] = wanted
+            os.environ["CC"] = wanted
             return command
     return []
 
@@ -108,7 +107,10 @@ class BuildSideBySide(build_ext):
 
     def run(self) -> None:
         super().run()
-        if self.extensions:
+        made = [Path(self.get_ext_fullpath(each.name)).exists() for each in self.extensions]
+        if not all(made):
+            say(STAY_PURE.format("compiling them failed (see above)"))
+        elif made:
             say(f"... done after {time.monotonic() - BEGUN:.0f} s")
 
     def build_extension(self, ext: Extension) -> None:

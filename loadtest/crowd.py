@@ -24,7 +24,7 @@ from himeji.v1 import game_pb2, game_service_pb2 as games, play_service_pb2 as p
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
-from himeji_sdk.connection import credentials, route
+from himeji_sdk.connection import credentials, proxy_options
 
 from loadtest.measuring import reason_of, without_prefix
 
@@ -265,7 +265,7 @@ class Guests:
 
 def _channel(target: str) -> grpc.aio.Channel:
     """A connection that is shared with nobody."""
-    options = [("grpc.use_local_subchannel_pool", 1), *route(target)]
+    options = [("grpc.use_local_subchannel_pool", 1), *proxy_options(target)]
     return grpc.aio.insecure_channel(target, options=options)
 
 

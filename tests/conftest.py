@@ -103,19 +103,23 @@ def _is_stale(module):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def package_clients():
-    """The variables that package clients need; all that tests have no use for are forgotten.
+def _clean_environment():
+    """Forget the environment but for a few variables, for the tests and what they start.
 
-    A result must not depend on what a machine sets, or on whether a shell started the tests in the
-    background, where it lets them and all that they start ignore Ctrl-C.
+    A shell that starts tests in the background lets them, and all that they start, ignore Ctrl-C.
     """
-    found = environment.matching(os.environ, environment.PACKAGE_CLIENTS)
-    kept = environment.matching(os.environ, environment.A_TEST)
-    for name in os.environ.keys() - kept.keys():
+    before = dict(os.environ)
+    for name in before.keys() - environment.matching(before, environment.A_TEST).keys():
         del os.environ[name]
     time.tzset()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    return found
+    return before
+
+
+@pytest.fixture(scope="session")
+def package_clients(_clean_environment):
+    """The variables by which package clients find their registries."""
+    return environment.matching(_clean_environment, environment.PACKAGE_CLIENTS)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from himeji.rules.errors import HimejiError
 
 from himeji_sdk.commands import COMMANDS
 from himeji_sdk.fault import BotFault
-from himeji_sdk.output import flush_every_line
+from himeji_sdk.output import occupy_closed_descriptors
 
 GROUP: Final = "himeji.commands"
 
@@ -45,7 +45,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can mend is one sentence, not a traceback."""
-        flush_every_line()
+        occupy_closed_descriptors()
         try:
             use_environment()
             return super().invoke(ctx)

@@ -52,11 +52,11 @@ _WHERE_TOKENS_ARE: Final = (
 
 def channel(target: str) -> grpc.Channel:
     """A new channel to an arena."""
-    options = [*_OPTIONS, *route(target)]
+    options = [*_OPTIONS, *proxy_options(target)]
     return grpc.intercept_channel(grpc.insecure_channel(target, options=options), *_interceptors)
 
 
-def route(target: str) -> list[tuple[str, Any]]:
+def proxy_options(target: str) -> list[tuple[str, Any]]:
     """Channel options that keep gRPC from asking a proxy (http_proxy) for this machine itself."""
     return [_NO_PROXY] if _LOOPBACK.fullmatch(target) else []
 

@@ -1,30 +1,81 @@
-"""Standard output of commands that run bots: what a bot prints is neither lost nor mixed into JSON.
+"""Standard output where bots run: what a bot prints is neither lost nor mixed into JSON.
 
-Python keeps what is printed into a pipe or a file back until there is a lot of it, and throws it
-away when the process is killed or leaves by `os._exit`, unless PYTHONUNBUFFERED is set.
+Python holds back what is printed into a pipe or a file, and throws it away when the process is
+killed or leaves by `os._exit`, unless PYTHONUNBUFFERED is set. So what bots print is flushed at
+every write.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from typing import Any, Final, TextIO, cast
+
+_STDOUT: Final = 1
+_STDERR: Final = 2
 
 
-def flush_every_line() -> None:
-    """Write each line as soon as it is printed; characters that cannot be encoded become `?`."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True, errors="replace")
+def occupy_closed_descriptors() -> None:
+    """Open what was closed (`himeji ... >&-`), lest a pipe or a socket is taken for it later."""
+    for descriptor in (_STDOUT, _STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            lowest = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(lowest, True)  # noqa: FBT003 - the standard library's way
 
 
-def bots_print_to_stderr(*, when: bool = True) -> AbstractContextManager[object]:
-    """Keep standard output for the command alone: bots of this process print to standard error."""
-    return contextlib.redirect_stdout(sys.stderr) if when else contextlib.nullcontext()
+class _Unbuffered:
+    """A text stream that is flushed after every write; it is the same stream in all else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        count = self._stream.write(text)
+        self._stream.flush()
+        return count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
-def use_stderr_only() -> None:
-    """Do the same for good, in a process that has nothing but a bot to run."""
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    flush_every_line()
+def unbuffered(stream: TextIO) -> TextIO:
+    """The same stream, flushed after every write."""
+    return cast("TextIO", _Unbuffered(stream))
+
+
+@contextlib.contextmanager
+def bots_print(*, to_stderr: bool) -> Iterator[None]:
+    """Let bots of this process print at once, to standard error if standard output is for JSON.
+
+    That holds for what a bot's own child processes and extension modules print as well.
+    """
+    with contextlib.ExitStack() as stack:
+        stream = sys.stderr if to_stderr else sys.stdout
+        if to_stderr and sys.stdout is not None and sys.stderr is not None:
+            sys.stdout.flush()
+            stack.enter_context(_stdout_descriptor_is_stderr())
+        if stream is not None:  # it is None where the descriptor is closed
+            stack.enter_context(contextlib.redirect_stdout(unbuffered(stream)))
+        yield
+
+
+@contextlib.contextmanager
+def _stdout_descriptor_is_stderr() -> Iterator[None]:
+    saved = os.dup(_STDOUT)
+    try:
+        os.dup2(_STDERR, _STDOUT)
+        yield
+    finally:
+        os.dup2(saved, _STDOUT)
+        os.close(saved)
+
+
+def print_to_stderr_alone() -> None:
+    """Let everything in this process, which has only bots to run, print to standard error."""
+    if sys.stderr is not None:
+        os.dup2(_STDERR, _STDOUT)
+        sys.stdout = sys.stderr = unbuffered(sys.stderr)

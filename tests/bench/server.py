@@ -31,6 +31,7 @@ from himeji.v1 import (
     play_service_pb2 as play,
     play_service_pb2_grpc,
 )
+from himeji_sdk.connection import proxy_options
 
 BOTS = 16
 GAMES = 256
@@ -166,13 +167,14 @@ class Bot:
             await self.call.write(message)
 
 
+def channel_to(address, *options):
+    return grpc.aio.insecure_channel(address, [*options, *proxy_options(address)])
+
+
 async def games(arena, *, together):
     """Decisions per second while all of many games go on, and the bytes that they cost."""
     async with contextlib.AsyncExitStack() as stack:
-        channels = [
-            await stack.enter_async_context(grpc.aio.insecure_channel(arena.address))
-            for _ in range(BOTS)
-        ]
+        channels = [await stack.enter_async_context(channel_to(arena.address)) for _ in range(BOTS)]
         bots = [Bot(arena, f"local/bench-{n}", holds=True, together=together) for n in range(BOTS)]
         runs = [
             asyncio.create_task(bot.run(channel, GAMES * 2 // BOTS))
@@ -243,8 +245,7 @@ async def echoes(process, port, sent, received, streams):
 
     async with contextlib.AsyncExitStack() as stack:
         channels = [
-            await stack.enter_async_context(grpc.aio.insecure_channel(f"127.0.0.1:{port}"))
-            for _ in range(BOTS)
+            await stack.enter_async_context(channel_to(f"127.0.0.1:{port}")) for _ in range(BOTS)
         ]
         start, used, own = time.perf_counter(), cpu(process), time.process_time()
         await asyncio.gather(*(stream(channels[n % BOTS]) for n in range(streams)))
@@ -261,7 +262,7 @@ async def latency(arena):
     times, bot = [], Bot(arena, "local/bench-alone")
     sent_at = None
 
-    async with grpc.aio.insecure_channel(arena.address) as channel:
+    async with channel_to(arena.address) as channel:
         answer = bot._answer
 
         def timed(decision):
@@ -288,9 +289,7 @@ async def idle(arena):
         for more in (FIRST, IDLE):
             for n in range(more):
                 channel = await stack.enter_async_context(
-                    grpc.aio.insecure_channel(
-                        arena.address, options=[("grpc.use_local_subchannel_pool", 1)]
-                    )
+                    channel_to(arena.address, ("grpc.use_local_subchannel_pool", 1))
                 )
                 bot = Bot(arena, f"local/idle-{more}-{n}")
                 bots.append((bot, asyncio.create_task(bot.run(channel, -1))))

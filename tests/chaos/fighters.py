@@ -14,6 +14,7 @@ from himeji.v1 import (
     play_service_pb2_grpc,
 )
 from himeji.v1.errors_pb2 import ErrorReason
+from himeji_sdk.connection import proxy_options
 
 from tests.server.arena_client import reason_of
 
@@ -43,7 +44,7 @@ class Doors:
             await asyncio.sleep(0.05)
         address = self._random.choice(addresses)
         if address not in self._channels:
-            self._channels[address] = grpc.aio.insecure_channel(address)
+            self._channels[address] = grpc.aio.insecure_channel(address, proxy_options(address))
         return self._channels[address]
 
     async def close(self):

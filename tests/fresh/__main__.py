@@ -51,9 +51,15 @@ def main() -> int:
         if os.geteuid() != 0:
             sys.exit("a user can be made by root alone: run this as root")
         tools.main(PACKAGES)
-    os.umask(UMASK)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # A shell lets what it runs in the background ignore Ctrl-C, and what that starts as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="himeji-fresh-")))
+        # A new user may be kept out of the folder that TMPDIR names.
+        place = "/tmp" if wanted.new_user else None
+        home = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="himeji-fresh-", dir=place))
+        )
         user = stack.enter_context(new_user(home)) if wanted.new_user else None
         clone = cloned(home, user)
         say(f"{shown(wanted.command)} in {clone}, commit {commit(clone)}")
@@ -71,14 +77,15 @@ def main() -> int:
 
 def cloned(home: Path, user: pwd.struct_passwd | None) -> Path:
     """A clone of the last commit; what is not committed is not in it."""
-    changed = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    # Without locks, git does not write to a checkout that may be somebody else's.
+    status = ["git", "--no-optional-locks", "status", "--porcelain"]
+    changed = subprocess.run(status, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     for line in changed.stdout.splitlines():
         say(f"not committed, so not in the clone: {line}")
     clone = home / "a path with spaces" / "himeji"
     # Files that two clones share would change their owner in both.
-    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
+    command = ["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone]
+    subprocess.run(command, umask=UMASK, check=True)
     if user is not None:
         for path in [home, *home.rglob("*")]:
             os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
@@ -92,9 +99,7 @@ def run(command: list[str], clone: Path, home: Path, user: pwd.struct_passwd | N
     if user is not None:
         environment |= {"HOME": str(home), "PATH": PLAIN_PATH}
         who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    # A shell lets what it runs in the background ignore Ctrl-C, and what that starts as well.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    done = subprocess.run(command, cwd=clone, env=environment, check=False, **who)
+    done = subprocess.run(command, cwd=clone, env=environment, umask=UMASK, check=False, **who)
     return done.returncode
 
 
@@ -105,25 +110,27 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def new_user(home: Path) -> Iterator[pwd.struct_passwd]:
-    """A user without any right, who lives in a folder, for as long as this lasts."""
+    """An unprivileged user whose home is a folder, for as long as this lasts."""
     name = f"himeji-{os.getpid()}"
     subprocess.run(["useradd", "--no-create-home", "--home-dir", home, name], check=True)
+    user = pwd.getpwnam(name)
     try:
-        yield pwd.getpwnam(name)
+        yield user
     finally:
+        while found := processes_of(user):
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.1)
         subprocess.run(["userdel", name], check=True)
 
 
 def left_behind(user: pwd.struct_passwd) -> list[str]:
-    """The processes of the user that did not end by themselves, each in a line; they are ended."""
+    """The processes of the user that do not end by themselves, each in a line."""
     until = time.monotonic() + LEAVE_SECONDS
     while (found := processes_of(user)) and time.monotonic() < until:
         time.sleep(0.5)
-    lines = [f"{pid} {words}" for pid, words in found.items()]
-    for pid in found:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    return lines
+    return [f"{pid} {words}" for pid, words in found.items()]
 
 
 def processes_of(user: pwd.struct_passwd) -> dict[int, str]:
@@ -133,7 +140,8 @@ def processes_of(user: pwd.struct_passwd) -> dict[int, str]:
         with contextlib.suppress(OSError):
             if folder.name.isdigit() and folder.stat().st_uid == user.pw_uid:
                 words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found[int(folder.name)] = words.decode(errors="replace").strip()
+                if words:  # a zombie has none
+                    found[int(folder.name)] = words.decode(errors="replace").strip()
     return found
 
 

@@ -16,7 +16,7 @@ PACKAGE_CLIENTS = (
     *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*"),  # registries, caches, patience
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),  # certificates of a site's own
     *("CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),  # the same
-    *("http_proxy", "https_proxy", "no_proxy"),  # the way out of a site
+    *("http_proxy", "https_proxy", "no_proxy"),  # proxies
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),  # the same
 )
 A_TEST = (

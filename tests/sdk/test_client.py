@@ -18,7 +18,7 @@ from himeji.rules.errors import (
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
 from himeji_sdk.calls import Calls
-from himeji_sdk.connection import Backoff, find_token, route
+from himeji_sdk.connection import Backoff, find_token, proxy_options
 
 
 def free_target():
@@ -218,14 +218,14 @@ def test_a_token_is_found_where_it_is(tmp_path, monkeypatch):
     ],
 )
 def test_no_proxy_is_asked_for_this_machine(target):
-    assert route(target) == [("grpc.enable_http_proxy", 0)]
+    assert proxy_options(target) == [("grpc.enable_http_proxy", 0)]
 
 
 @pytest.mark.parametrize(
     "target", ["arena.example.org", "127.0.0.1.example.org:1", "localhost.example:1", "10.0.0.1:1"]
 )
 def test_a_proxy_may_lead_to_other_machines(target):
-    assert route(target) == []
+    assert proxy_options(target) == []
 
 
 def test_waits_grow_and_are_never_the_same_for_two():

@@ -282,7 +282,7 @@ def test_what_a_bot_prints_does_not_mix_with_the_findings(tmp_path):
     "last", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"]
 )
 def test_what_a_bot_printed_is_seen_however_its_process_ends(tmp_path, monkeypatch, capfd, last):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 1.0)
+    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 4.0)
     start = f"""
     def on_start(self, start):
         print("hello", end="")

@@ -109,7 +109,7 @@ def test_the_standard_house_is_enough_for_a_newcomer_at_a_table_of_four(
 
 
 def test_a_newcomer_plays_its_first_rated_games_by_one_command(himeji, place, wait_until, tmp_path):
-    (tmp_path / "mine.py").write_text(BOT)
+    (tmp_path / "mine.py").write_text(f"{BOT}\nprint('imported')\n")
     ends = json.loads(himeji("join", "mine.py", "--games", "2", "--quiet", "--json"))
     assert [end["reason"] for end in ends] == ["finished", "finished"]
     table = rated(place, wait_until, 2)

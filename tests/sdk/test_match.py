@@ -21,7 +21,7 @@ HIMEJI = str(Path(sys.executable).parent / "himeji")
 
 FIRST = "def choose(game, legal):\n    return legal[0]\n"
 CRASHES = "def choose(game, legal):\n    raise RuntimeError('no idea')\n"
-DIES = "import os\ndef choose(game, legal):\n    print('last words')\n    os._exit(3)\n"
+DIES = "import os\ndef choose(game, legal):\n    print('last words', end='')\n    os._exit(3)\n"
 HANGS = """
 import os, pathlib, time
 def choose(game, legal):
@@ -29,9 +29,13 @@ def choose(game, legal):
     time.sleep(600)
 """
 PRINTS = """
+import os
 print("imported")
 def choose(game, legal):
     print("hello", end="")
+    os.write(1, b"beneath ")
+    with open("calls", "a") as calls:
+        calls.write(".")
     return legal[0]
 """
 SLOW = "import time\ndef choose(game, legal):\n    time.sleep(0.01)\n    return legal[0]\n"
@@ -216,15 +220,22 @@ def test_a_process_that_dies_ends_the_match_with_a_sentence(tmp_path):
     assert done.returncode == 1
     assert "the process that played group 0 died (exit code 3)" in done.stderr
     assert "Traceback" not in done.stderr
-    assert "last words\n" in done.stderr
+    assert "last words" in done.stderr
 
 
 def test_what_bots_print_goes_to_standard_error_and_none_of_it_is_lost(tmp_path):
-    done = match(write(tmp_path / "prints.py", PRINTS), "random", "--games", 2, "--json")
-    games = json.loads(done.stdout)["games"]
-    assert games == 2
+    write(tmp_path / "prints.py", PRINTS)
+    done = match("prints", "random", "--games", 2, "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["games"] == 2
     assert done.stderr.count("imported") == 2, "by the command that checks it, and to play"
-    assert done.stderr.count("hello") > games
+    calls = len((tmp_path / "calls").read_text())
+    assert done.stderr.count("hello") == done.stderr.count("beneath") == calls > 0
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_match_is_played_although_nobody_reads_what_it_prints(closed):
+    command = f'exec "$0" match random random --games 2 --cores 1 --json {closed}'
+    assert subprocess.run(["sh", "-c", command, HIMEJI], check=False).returncode == 0
 
 
 def test_the_ruleset_may_have_options_and_bots_too():

@@ -175,22 +175,28 @@ def test_what_cannot_be_played_is_said_in_one_sentence(arguments, code, sentence
 
 def test_what_bots_print_is_not_mixed_into_json(folder):
     (folder / "talks.py").write_text(
-        "print('imported')\ndef choose(game, legal):\n    print('hello')\n    return legal[0]\n"
+        "import os\nprint('imported')\n"
+        "def choose(game, legal):\n    print('hello')\n    os.system('echo beneath')\n"
+        "    return legal[0]\n"
     )
-    told = himeji("play", "talks", "random", "--json")
+    command = [HIMEJI, "play", "talks", "random"]
+    told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(told.stdout)[0]["bots"][1] == "random"
-    assert told.stderr.startswith("imported\nhello\n")
-    assert "hello\n" in himeji("play", "talks", "random").stdout
+    assert told.stderr.startswith("imported\nhello\nbeneath\n")
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("imported\nhello\nbeneath\n")
 
 
 def test_what_a_bot_printed_is_there_before_the_game_is_over(folder):
     (folder / "talks.py").write_text(
-        "import os\ndef choose(game, legal):\n    print('hello')\n    os._exit(3)\n"
+        "import os\ndef choose(game, legal):\n    print('hello', end='')\n    os._exit(3)\n"
     )
-    told = subprocess.run(
-        [HIMEJI, "play", "talks", "random"], capture_output=True, text=True, check=False
-    )
-    assert (told.returncode, told.stdout) == (3, "hello\n")
+    command = [HIMEJI, "play", "talks", "random"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (3, "hello", "")
+    command.append("--json")
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == (3, "", "hello")
 
 
 def test_watching_without_a_terminal_is_plain_text_without_waits():

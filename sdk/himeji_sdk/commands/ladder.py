@@ -19,7 +19,7 @@ from himeji_sdk.commands.tournament import tournament
 from himeji_sdk.connection import find_token
 from himeji_sdk.ladders import LadderClient, print_json
 from himeji_sdk.online import run as run_online
-from himeji_sdk.output import bots_print_to_stderr
+from himeji_sdk.output import bots_print
 
 STANDARD: Final = "base-2p"
 _ladder = click.option(
@@ -108,7 +108,7 @@ def join(  # noqa: PLR0913 - one parameter per option
     `himeji ladder leave` takes it out of its queues.
     """
     say(quiet=quiet)
-    with bots_print_to_stderr(when=as_json):
+    with bots_print(to_stderr=as_json):
         ends = run_online(
             catalogue.load(bot),
             target,

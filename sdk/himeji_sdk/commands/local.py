@@ -18,7 +18,7 @@ from rich.table import Table
 from himeji_sdk import catalogue
 from himeji_sdk.commands import shared
 from himeji_sdk.local import Played, play as play_here
-from himeji_sdk.output import bots_print_to_stderr
+from himeji_sdk.output import bots_print
 from himeji_sdk.screen import Follower, Screen
 
 _SEED_BITS = 32  # short enough to be typed again
@@ -65,7 +65,7 @@ def play(  # noqa: PLR0913 - one parameter per option
         raise click.UsageError("--save writes one game: leave --games out")
     first = secrets.randbits(_SEED_BITS) if seed is None else seed
     eyes = _eyes(delay) if watch and not as_json else None
-    with bots_print_to_stderr(when=as_json):
+    with bots_print(to_stderr=as_json):
         found = [catalogue.load(bot) for bot in bots]
         one = partial(play_here, found, ruleset=ruleset, options=options, limit=limit)
         played = [

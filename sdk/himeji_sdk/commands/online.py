@@ -17,7 +17,7 @@ from himeji_sdk.commands import shared
 from himeji_sdk.connection import find_token
 from himeji_sdk.online import PATIENCE, run as run_online
 from himeji_sdk.online_game import OnlineGame
-from himeji_sdk.output import bots_print_to_stderr
+from himeji_sdk.output import bots_print
 from himeji_sdk.screen import Screen
 from himeji_sdk.watching import Sight
 
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     connection is lost, and goes on where it was.
     """
     say(quiet=quiet)
-    with bots_print_to_stderr(when=as_json):
+    with bots_print(to_stderr=as_json):
         ends = run_online(
             catalogue.load(bot),
             target,

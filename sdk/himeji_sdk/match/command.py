@@ -23,7 +23,7 @@ from himeji_sdk.match.plan import Group, Match
 from himeji_sdk.match.record import Record
 from himeji_sdk.match.sprt import Sprt
 from himeji_sdk.match.tally import Tally
-from himeji_sdk.output import bots_print_to_stderr
+from himeji_sdk.output import bots_print
 
 GAMES: Final = 100
 STOPPED: Final = 130  # the exit code of a command that Ctrl-C ended
@@ -108,7 +108,7 @@ def match(  # noqa: PLR0913 - one parameter per option
     seats = seats or max(len(bots), min(rules.ruleset(ruleset).seat_counts))
     wish = Match(bots, ruleset, seats, _options(options), secrets.randbits(31))
     planned = _agreed(wish, seed, record)
-    with bots_print_to_stderr():
+    with bots_print(to_stderr=True):
         planned.check()
     size = len(planned.lineups)
     limit = games if games or test else GAMES

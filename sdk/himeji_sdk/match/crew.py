@@ -10,7 +10,6 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from itertools import count
@@ -22,7 +21,7 @@ from typing import Self
 from himeji.rules.errors import HimejiError
 
 from himeji_sdk.match.plan import Group, Match, Table
-from himeji_sdk.output import use_stderr_only
+from himeji_sdk.output import print_to_stderr_alone
 
 
 class CrewError(Exception):
@@ -105,7 +104,7 @@ class Crew:
 def _work(match: Match, connection: Connection) -> None:
     """Play the groups that are asked for, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends us
-    use_stderr_only()
+    print_to_stderr_alone()
     threading.Thread(target=_end_with_the_command, daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionResetError, BrokenPipeError):
         table: Table | None = None
@@ -116,7 +115,6 @@ def _work(match: Match, connection: Connection) -> None:
                 result: Group | str = table.play(number)
             except HimejiError as error:
                 result = error.message
-            sys.stdout.flush()  # the command kills us when it has all results
             connection.send(result)
 
 
