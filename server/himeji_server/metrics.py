@@ -6,8 +6,6 @@ Children of labelled figures are made once and kept.
 """
 
 import asyncio
-import errno
-import os
 import socket
 import time
 from collections import Counter as Tally
@@ -26,13 +24,14 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from himeji_server.refusal import ExitCode, StartRefusedError
 from himeji_server.settings import HOST
+from himeji_server.startup_errors import port_unavailable
 
 REGISTRY: Final = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)
 
 _FAST: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_OPTION: Final = "--metrics-port"
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
 
 CALLS: Final = Counter(
@@ -158,7 +157,7 @@ def served(port: int | None) -> Iterator[tuple[int, ...]]:
     try:
         server, thread = start_http_server(port, HOST, REGISTRY)
     except OSError as error:
-        raise _no_port(port, error) from error
+        raise port_unavailable(port, error, _OPTION) from error
     try:
         yield (server.server_port,)
     finally:
@@ -179,17 +178,8 @@ def free_ports(first: int | None, count: int) -> tuple[int, ...]:
             try:
                 trial.bind((HOST, port))
             except OSError as error:
-                raise _no_port(port, error) from error
+                raise port_unavailable(port, error, _OPTION) from error
         return tuple(trial.getsockname()[1] for trial in trials)
-
-
-def _no_port(port: int, error: OSError) -> StartRefusedError:
-    in_use = error.errno == errno.EADDRINUSE
-    why = "is in use" if in_use else f"cannot be used ({os.strerror(error.errno or 0)})"
-    return StartRefusedError(
-        f"port {port} for metrics {why}: choose another one with --metrics-port",
-        ExitCode.PORT_IN_USE if in_use else ExitCode.REFUSED,
-    )
 
 
 def count_games(live: Callable[[], int]) -> None:

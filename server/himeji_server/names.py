@@ -1,11 +1,10 @@
 """Names of owners and bots: their form, and how one that will not do is refused."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from himeji.rules.errors import AlreadyExists, BotRetired, InvalidRequest, UnknownAccount
-
-from himeji_server.store.accounts import BotName
 
 LONGEST_NAME: Final = 32
 NAME: Final = rf"[a-z0-9](?:[a-z0-9-]{{0,{LONGEST_NAME - 2}}}[a-z0-9])?"
@@ -24,6 +23,22 @@ _NAME: Final = re.compile(NAME)
 _FORM: Final = (
     f"1 to {LONGEST_NAME} small letters, digits and hyphens, with no hyphen at either end"
 )
+
+
+@dataclass(frozen=True)
+class BotName:
+    """The name of a bot in its two parts."""
+
+    owner: str
+    short: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}/{self.short}"
+
+
+def owner_of(bot: str) -> str:
+    """The owner in the full name of a bot."""
+    return bot.partition("/")[0]
 
 
 def owner_name(text: str, field: str = "owner") -> str:

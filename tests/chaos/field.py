@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import redis.asyncio
-from himeji_server.embedded import find_binary
+from himeji_server.launch.embedded_redis import find_binary
 from redis.exceptions import ConnectionError as NoConnectionError, TimeoutError as NoAnswerError
 
 PATIENCE = 120.0

@@ -4,7 +4,7 @@ import sys
 
 from himeji_sdk.cli import main
 from himeji_server.store import games
-from himeji_server.store.connection import Script
+from himeji_server.store.client import Script
 
 CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end"
 VERSION = "local version = tonumber(ARGV[3]) + 1"

@@ -3,7 +3,7 @@
 import sys
 
 from himeji_sdk.cli import main
-from himeji_server.store.connection import Batches
+from himeji_server.store.client import Batches
 
 
 def _never(_batches):

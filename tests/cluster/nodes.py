@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import redis
-from himeji_server.embedded import find_binary
+from himeji_server.launch.embedded_redis import find_binary
 from redis.exceptions import RedisError
 
 PATIENCE = 120.0

@@ -13,9 +13,9 @@ import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
 from himeji_sdk import Client
-from himeji_server.games.host import NewGame
+from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
-from himeji_server.store import Store, StoreRefusedError, connection, keys
+from himeji_server.store import Store, StoreRefusedError, client, keys
 from himeji_server.store.cluster import slot_of
 from himeji_server.store.games import Sitter
 
@@ -86,7 +86,7 @@ async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, m
 
 
 async def test_what_was_written_is_answered_for_when_the_replica_has_it(start_cluster, monkeypatch):
-    monkeypatch.setattr(connection, "_COPY_MILLISECONDS", 100)
+    monkeypatch.setattr(client, "_COPY_MILLISECONDS", 100)
     cluster = start_cluster(primaries=1, replicas=1)
     primary, replica = cluster.nodes
     store = await Store.connect(cluster.url)

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from himeji_server.ladder.matchmaking import Policy
+from himeji_server.ladder.pairing import Policy
 
 from tests.convergence.measuring import MILESTONES, measured
 from tests.convergence.systems import SYSTEMS, VARIANTS

@@ -6,7 +6,7 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from himeji_server.ladder.matchmaking import RECENT, Meetings, Policy, Waiting, pair, tables
+from himeji_server.ladder.pairing import RECENT, Meetings, Policy, Waiting, pair, tables
 from himeji_server.ladder.rating import BETA, MEAN, Rating
 
 TICK = 0.5

@@ -14,8 +14,8 @@ import pytest
 import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from himeji_server import metrics
-from himeji_server.cli import serve
-from himeji_server.readiness import ALIVE
+from himeji_server.launch.cli import serve
+from himeji_server.rpc.readiness import ALIVE
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 import pytest
-from himeji_server.cli import serve
+from himeji_server.launch.cli import serve
 from himeji_server.settings import DEFAULT_HTTP_PORT, USUAL_HTTP_PORT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from himeji_server.house import STANDARD
-from himeji_server.serve import Arena
+from himeji_server.launch.house_bots import STANDARD
+from himeji_server.launch.serve import Arena
 from himeji_server.settings import Settings
 
 ROOT = Path(__file__).parents[2]

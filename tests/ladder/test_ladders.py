@@ -6,7 +6,7 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import UnknownLadder
 from himeji_server.ladder import ladders
-from himeji_server.refusal import StartRefusedError
+from himeji_server.startup_errors import StartRefusedError
 
 
 @pytest.fixture

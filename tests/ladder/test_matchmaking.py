@@ -4,7 +4,7 @@ import itertools
 import random
 from collections import Counter
 
-from himeji_server.ladder.matchmaking import Meetings, Policy, Waiting, pair, tables, worth
+from himeji_server.ladder.pairing import Meetings, Policy, Waiting, pair, tables, worth
 from himeji_server.ladder.rating import BEGINNER, Rating
 from hypothesis import given, settings, strategies as st
 

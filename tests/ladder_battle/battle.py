@@ -18,7 +18,7 @@ from himeji.v1.game_service_pb2 import ListGamesRequest
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji_sdk import connection
 from himeji_sdk.ladders import LadderClient
-from himeji_server.ladder.steward import LEASE
+from himeji_server.ladder.background import LEASE
 from himeji_server.store import keys
 
 from tests.server.kinship import workers_of

@@ -63,7 +63,7 @@ def run_bare(bare_folder):
 class FakeEntryPoint:
     """A command that another package brings."""
 
-    def __init__(self, command=None, error=None, module="himeji_server.cli"):
+    def __init__(self, command=None, error=None, module="himeji_server.launch.cli"):
         self.command, self.error = command, error
         self.module = module
         self.value = f"{module}:thing"

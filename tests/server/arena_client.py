@@ -25,7 +25,7 @@ from himeji.v1.game_pb2 import Clock, SeatPlan
 from himeji.v1.play_service_pb2 import NoticeKind
 from himeji.wire.events import from_events
 from himeji.wire.positions import to_position
-from himeji_server import serve
+from himeji_server.launch import serve
 from himeji_server.settings import Settings
 from himeji_server.store import presence
 

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
-from himeji_server.accounts import Accounts
-from himeji_server.caller import Caller
-from himeji_server.games.desk import Player
-from himeji_server.games.hall import Hall
-from himeji_server.games.host import NewGame
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.caller import Caller
+from himeji_server.games.assembly import Hall
+from himeji_server.games.commands import NewGame
+from himeji_server.games.use_cases import Player
+from himeji_server.ladder.assembly import LadderParts
 from himeji_server.ladder.ladders import Ladder, Ladders
-from himeji_server.ladder.parts import LadderParts
 from himeji_server.store import Store, keys
 from himeji_server.store.games import Sitter
 from himeji_server.store.ladder import LadderStore

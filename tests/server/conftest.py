@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import redis
-from himeji_server.embedded import find_binary
+from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import Store
 
 from tests.cluster.nodes import Cluster

@@ -4,10 +4,10 @@ from collections import Counter
 
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import SeatPlan
-from himeji_server.games.bells import Bells
-from himeji_server.games.clockwork import Clockwork
-from himeji_server.games.host import Host, NewGame
-from himeji_server.games.ledger import Ledger
+from himeji_server.games.commands import Host, NewGame
+from himeji_server.games.live_games import Ledger
+from himeji_server.games.notifications import Bells
+from himeji_server.games.timers import Clockwork
 from himeji_server.store.games import PLAYING, Games, Sitter
 from himeji_server.store.presence import Presence
 

@@ -21,4 +21,4 @@ def words_of(pid):
 
 def workers_of(pid):
     """The server processes of an arena of several."""
-    return [each for each in children_of(pid) if "himeji_server.worker" in words_of(each)]
+    return [each for each in children_of(pid) if "himeji_server.launch.worker" in words_of(each)]

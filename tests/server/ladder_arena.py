@@ -9,7 +9,7 @@ from himeji.v1 import (
     ladder_service_pb2_grpc,
     play_service_pb2 as play,
 )
-from himeji_server import serve
+from himeji_server.launch import serve
 from himeji_server.settings import Settings
 
 from tests.server.arena_client import PATIENCE, Bot, Door, Stream, nobody_is_there

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from himeji.rules import errors
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
-from himeji_server import token_text
-from himeji_server.accounts import Accounts
+from himeji_server.accounts import token_format
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.open_streams import OpenStreams, token_ended
+from himeji_server.accounts.tokens import Wish
 from himeji_server.limits import AccountLimits
-from himeji_server.revocations import OpenStreams, token_ended
 from himeji_server.store import Store, keys
 from himeji_server.store.accounts import AccountStore
-from himeji_server.tokens import Wish
 
 from tests.server.arena_client import PATIENCE, soon
 
@@ -372,24 +372,24 @@ async def test_who_sits_down_is_the_bot_that_is_named_or_that_of_the_token(accou
 
 
 def test_a_secret_is_recognisable_random_and_checked():
-    token_id = token_text.new_id("a-b")
-    secrets = {token_text.new_secret(token_id) for _ in range(100)}
+    token_id = token_format.new_id("a-b")
+    secrets = {token_format.new_secret(token_id) for _ in range(100)}
     assert len(secrets) == 100
     form = re.compile(r"himeji_a-b\.[0-9a-z]{12}_[0-9A-Za-z]{49}")
     for secret in secrets:
         assert form.fullmatch(secret)
-        assert token_text.id_in(secret) == token_id
+        assert token_format.id_in(secret) == token_id
     assert len({secret[-49:-6] for secret in secrets}) == 100
 
 
 def test_every_single_typo_in_a_secret_is_noticed():
-    secret = token_text.new_secret(token_text.new_id("ada"))
+    secret = token_format.new_secret(token_format.new_id("ada"))
     for place in range(len(secret)):
         for sign in "aZ7.-_":
             typo = secret[:place] + sign + secret[place + 1 :]
-            assert (token_text.id_in(typo) is None) == (typo != secret)
+            assert (token_format.id_in(typo) is None) == (typo != secret)
     for wrong in ("", secret[:-1], secret + "a", secret.upper(), f" {secret}", secret * 1000):
-        assert token_text.id_in(wrong) is None
+        assert token_format.id_in(wrong) is None
 
 
 # Tokens
@@ -403,7 +403,7 @@ async def test_only_the_digest_of_a_secret_is_stored(accounts, ada, store):
     for key in await store.call("KEYS", "*"):
         stored += key + await store.call("DUMP", key)
         assert not any(part in stored for part in random_parts)
-    assert token_text.digest(rotated.secret).encode()[:20] in b"".join(
+    assert token_format.digest(rotated.secret).encode()[:20] in b"".join(
         await store.call("HVALS", keys.token("ada", issued.token.token_id))
     )
 
@@ -663,7 +663,7 @@ async def test_an_owner_has_only_so_many_tokens_that_work(accounts, ada):
 
 
 async def test_tokens_that_ended_are_kept_for_a_while_and_not_for_ever(accounts, ada, monkeypatch):
-    monkeypatch.setattr("himeji_server.tokens._ENDED_KEPT", 2)
+    monkeypatch.setattr("himeji_server.accounts.tokens._ENDED_KEPT", 2)
     ended = []
     for _ in range(5):
         await asyncio.sleep(0.002)

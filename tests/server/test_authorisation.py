@@ -15,20 +15,22 @@ from himeji.rules import errors
 from himeji.v1 import account_service_pb2 as pb
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.wire.errors import from_rpc_error
-from himeji_server import app, contract, log, token_file, token_text
-from himeji_server.accounts import Accounts
-from himeji_server.authorisation import ACCESS, ANY_TOKEN, PUBLIC, Authoriser
-from himeji_server.caller import caller_or_none, current_caller
-from himeji_server.interceptor import CallGuard
-from himeji_server.readiness import Readiness
-from himeji_server.refusal import StartRefusedError
-from himeji_server.services import account
+from himeji_server import log
+from himeji_server.accounts import token_format
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.authorisation import ACCESS, ANY_TOKEN, PUBLIC, Authoriser
+from himeji_server.accounts.caller import caller_or_none, current_caller
+from himeji_server.accounts.tokens import ALL_SCOPES, Wish
+from himeji_server.launch import token_file
+from himeji_server.rpc import account_service, grpc_server, rpc_handlers
+from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.readiness import Readiness
+from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store
-from himeji_server.tokens import ALL_SCOPES, Wish
 
 from tests.server.arena_client import PATIENCE, one_message
 
-METHODS = dict(contract.methods())
+METHODS = dict(rpc_handlers.methods())
 SHAPES = {(False, False): "unary_unary", (False, True): "unary_stream"}
 SHAPES |= {(True, False): "stream_unary", (True, True): "stream_stream"}
 HOUR = 3_600_000
@@ -83,7 +85,7 @@ def everything_implemented():
     """An implementation of every method of the contract that answers with an empty message."""
 
     def answer(method):
-        empty = contract.GetMessageClass(method.output_type)()
+        empty = rpc_handlers.GetMessageClass(method.output_type)()
 
         async def respond(_self, request, _context):
             await read(request)
@@ -97,7 +99,7 @@ def everything_implemented():
 
     return {
         name: type("All", (), {each.name: answer(each) for each in service.methods})()
-        for name, service in contract.services().items()
+        for name, service in rpc_handlers.services().items()
     }
 
 
@@ -168,9 +170,9 @@ async def bad_credentials(accounts):
         "of another scheme": (("authorization", f"Basic {good.secret}"),),
         "without a scheme": (("authorization", good.secret),),
         "twice": bearer(good.secret) * 2,
-        "unknown": bearer(token_text.new_secret(token_text.new_id("ada"))),
-        "of an unknown owner": bearer(token_text.new_secret(token_text.new_id("nobody-here"))),
-        "forged for a known id": bearer(token_text.new_secret(good.token.token_id)),
+        "unknown": bearer(token_format.new_secret(token_format.new_id("ada"))),
+        "of an unknown owner": bearer(token_format.new_secret(token_format.new_id("nobody-here"))),
+        "forged for a known id": bearer(token_format.new_secret(good.token.token_id)),
         "revoked": bearer(revoked.secret),
         "expired": bearer(expired.secret),
         "rotated out": bearer(replaced.secret),
@@ -181,7 +183,7 @@ async def bad_credentials(accounts):
 async def test_a_method_opens_to_the_tokens_of_its_row_and_to_no_other(path, accounts):
     await owner(accounts, "ada")
     access = ACCESS[path]
-    server = app.build(
+    server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
         authorise=Authoriser(accounts.tokens),
@@ -207,7 +209,7 @@ async def test_a_method_opens_to_the_tokens_of_its_row_and_to_no_other(path, acc
 
 async def test_the_answer_does_not_say_what_is_wrong_with_a_token(accounts):
     await owner(accounts, "ada")
-    server = app.build(
+    server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
         authorise=Authoriser(accounts.tokens),
@@ -225,7 +227,7 @@ async def test_the_answer_does_not_say_what_is_wrong_with_a_token(accounts):
 async def test_a_method_without_a_row_is_closed_even_to_an_administrator(accounts, monkeypatch):
     path = "/himeji.v1.GameService/CreateGame"
     issued = await accounts.full_token("admin", "")
-    server = app.build(
+    server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
         authorise=Authoriser(accounts.tokens),
@@ -241,7 +243,7 @@ async def test_a_store_that_is_away_opens_nothing(start_redis):
     store = await Store.connect(redis.url)
     accounts = Accounts(store)
     secret = (await accounts.full_token("admin", "")).secret
-    server = app.build(
+    server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
         authorise=Authoriser(accounts.tokens),
@@ -281,7 +283,7 @@ async def test_a_handler_of_every_shape_knows_its_caller_and_the_next_one_does_n
         await note()
 
     behaviour = many if shape.endswith("stream") else one
-    make = contract.HANDLER_OF_SHAPE[tuple(part == "stream" for part in shape.split("_"))]
+    make = rpc_handlers.HANDLER_OF_SHAPE[tuple(part == "stream" for part in shape.split("_"))]
     handlers = {
         name: make(
             behaviour,
@@ -319,10 +321,10 @@ def test_who_asks_for_a_caller_where_there_is_none_is_told_so():
 
 
 @asynccontextmanager
-async def account_service(accounts, *, open_registration=False):
-    server = app.build(
+async def serving_accounts(accounts, *, open_registration=False):
+    server = grpc_server.build(
         Readiness([]),
-        implementations={account.SERVICE: account.AccountService(accounts)},
+        implementations={account_service.SERVICE: account_service.AccountService(accounts)},
         authorise=Authoriser(accounts.tokens, open_registration=open_registration),
     )
     async with serving(server) as channel:
@@ -353,7 +355,7 @@ PUBLIC_READS = {
 
 
 def test_every_account_method_is_about_an_owner_or_for_all():
-    names = {method.name for method in contract.services()[account.SERVICE].methods}
+    names = {method.name for method in rpc_handlers.services()[account_service.SERVICE].methods}
     about = requests_about("ada", "").keys()
     assert about | PUBLIC_READS.keys() | {"WhoAmI", "CreateOwner"} == names
 
@@ -377,11 +379,11 @@ async def test_what_is_anothers_is_forbidden_and_ones_own_is_not(method, account
     (target,) = [
         each.token_id
         for each in await accounts.tokens.store.of_owner("ada")
-        if token_text.id_in(ada_and_bob["ada"]) != each.token_id
+        if token_format.id_in(ada_and_bob["ada"]) != each.token_id
     ]
     request = requests_about("ada", target)[method]
     before = await accounts.tokens.get(target), await accounts.bots.get("ada/bot")
-    async with account_service(accounts) as (stub, channel):
+    async with serving_accounts(accounts) as (stub, channel):
         path = f"/himeji.v1.AccountService/{method}"
         raw = request.SerializeToString()
         error = await call(channel, path, bearer(ada_and_bob["bob"]), raw)
@@ -394,7 +396,7 @@ async def test_what_is_anothers_is_forbidden_and_ones_own_is_not(method, account
 
 @pytest.mark.parametrize("method", PUBLIC_READS)
 async def test_who_may_read_reads_of_everybody(method, accounts, ada_and_bob):
-    async with account_service(accounts) as (stub, _):
+    async with serving_accounts(accounts) as (stub, _):
         for secret in ada_and_bob.values():
             response = await getattr(stub, method)(
                 PUBLIC_READS[method], metadata=bearer(secret), timeout=120
@@ -404,7 +406,7 @@ async def test_who_may_read_reads_of_everybody(method, accounts, ada_and_bob):
 
 async def test_an_account_lives_its_life_over_the_wire(accounts):
     admin = bearer((await accounts.full_token("admin", "")).secret)
-    async with account_service(accounts) as (stub, _):
+    async with serving_accounts(accounts) as (stub, _):
         made = await stub.CreateOwner(
             pb.CreateOwnerRequest(request_id="1", owner="ada", display_name="Ada"), metadata=admin
         )
@@ -452,12 +454,12 @@ async def test_registration_is_for_administrators_unless_it_is_open(accounts):
     _, known = await accounts.create_owner(None, "known")
     path = "/himeji.v1.AccountService/CreateOwner"
     request = pb.CreateOwnerRequest(owner="ada").SerializeToString()
-    async with account_service(accounts) as (_, channel):
+    async with serving_accounts(accounts) as (_, channel):
         assert type(await call(channel, path, (), request)) is errors.MissingToken
         error = await call(channel, path, bearer(known.secret), request)
         assert type(error) is errors.Forbidden
-    async with account_service(accounts, open_registration=True) as (_, channel):
-        wrong = bearer(token_text.new_secret(known.token.token_id))
+    async with serving_accounts(accounts, open_registration=True) as (_, channel):
+        wrong = bearer(token_format.new_secret(known.token.token_id))
         assert type(await call(channel, path, wrong, request)) is errors.InvalidToken
         assert await call(channel, path, (), request) is None
         request = pb.CreateOwnerRequest(owner="bob").SerializeToString()
@@ -472,7 +474,7 @@ async def test_the_log_names_owner_and_token_and_no_secret(form, accounts):
     stream = io.StringIO()
     log.configure(form, stream)
     _, issued = await accounts.create_owner(None, "ada")
-    async with account_service(accounts) as (stub, channel):
+    async with serving_accounts(accounts) as (stub, channel):
         wish = pb.CreateTokenRequest(scopes=[pb.SCOPE_PLAY], label="my laptop")
         made = await stub.CreateToken(wish, metadata=bearer(issued.secret))
         turned = await stub.RotateToken(pb.RotateTokenRequest(), metadata=bearer(issued.secret))
@@ -487,7 +489,7 @@ async def test_the_log_names_owner_and_token_and_no_secret(form, accounts):
     for secret in (issued.secret, made.secret, turned.secret):
         assert secret not in text
         assert secret[-49:-6] not in text
-        assert token_text.digest(secret) not in text
+        assert token_format.digest(secret) not in text
     if form == log.JSON:
         lines = [json.loads(line) for line in text.splitlines()]
         assert [line.get("owner") for line in lines] == ["ada", "ada", None, None, None]

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 from himeji.rules.errors import StoreUnavailable
-from himeji_server.embedded import find_binary
-from himeji_server.games import bells, ledger
+from himeji_server.games import live_games, notifications
+from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING
-from himeji_server.store.listening import Listening
+from himeji_server.store.pubsub import Listening
 from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -127,7 +127,7 @@ async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(houses, 
         await act(one, game_id, lowest)
         await until(lambda: rung(heard[two]))
         assert len(await ears(one, game_id)) == 1  # whoever asks by calls may come back
-        monkeypatch.setattr(bells, "SECONDS_HEARD_ON", 0.0)
+        monkeypatch.setattr(notifications, "SECONDS_HEARD_ON", 0.0)
         two.bells._let_fade()
         await act(one, game_id, lowest)
         await until(lambda: deaf(one, game_id))
@@ -144,7 +144,7 @@ async def deaf(house, game_id):
 
 
 async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(houses, monkeypatch):
-    monkeypatch.setattr(bells, "SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr(notifications, "SECONDS_BETWEEN_LOOKS", 0.05)
     one, two = houses
     game_id = await begun(one)
     async with listening(*houses) as heard:
@@ -221,7 +221,7 @@ async def test_a_game_in_which_catching_up_fails_is_read_anew(houses, monkeypatc
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "catch_up", half_way)
+        patched.setattr(live_games, "catch_up", half_way)
         with pytest.raises(RuntimeError):
             await two.ledger.table(game_id)
     mine, theirs = await one.ledger.table(game_id), await two.ledger.table(game_id)
@@ -280,7 +280,7 @@ async def test_an_answer_to_what_another_process_asked_is_taken_at_once(houses):
 
 
 async def test_games_that_end_elsewhere_are_laid_aside_too(houses, monkeypatch):
-    monkeypatch.setattr(ledger, "MOST_OVER", 1)
+    monkeypatch.setattr(live_games, "MOST_OVER", 1)
     one, two = houses
     for _ in range(3):
         game_id = await begun(one)

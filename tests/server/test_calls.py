@@ -13,11 +13,12 @@ from google.rpc import error_details_pb2, status_pb2
 from himeji.rules import errors
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji.wire.errors import STATUS_DETAILS, from_rpc_error
-from himeji_server import app, contract, interceptor, log
-from himeji_server.authorisation import ACCESS, PUBLIC
-from himeji_server.interceptor import CallGuard
+from himeji_server import log
+from himeji_server.accounts.authorisation import ACCESS, PUBLIC
 from himeji_server.limits import MOST_BYTES_READ, MOST_MESSAGE_BYTES
-from himeji_server.readiness import Readiness
+from himeji_server.rpc import grpc_server, interceptor, rpc_handlers
+from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.readiness import Readiness
 
 from tests.server.arena_client import PATIENCE, one_message, soon
 
@@ -89,7 +90,7 @@ async def guarded(planted):
         options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", MOST_BYTES_READ)],
     )
     handlers = {
-        name: contract.HANDLER_OF_SHAPE[shape](
+        name: rpc_handlers.HANDLER_OF_SHAPE[shape](
             getattr(planted, name),
             request_deserializer=StringValue.FromString,
             response_serializer=StringValue.SerializeToString,
@@ -391,7 +392,7 @@ async def test_a_traceback_in_the_log_shows_no_local_variables(form):
 
 @every_shape
 async def test_an_unknown_method_says_so(shape):
-    async with serving(app.build(Readiness([]))) as channel:
+    async with serving(grpc_server.build(Readiness([]))) as channel:
         error = await refusal(channel, "/himeji.v1.PlayService/Cheat", shape)
         stranger = await refusal(channel, "/other.Service/Do", shape)
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
@@ -399,13 +400,13 @@ async def test_an_unknown_method_says_so(shape):
     assert info(error).metadata["method"] == "/himeji.v1.PlayService/Cheat"
 
 
-METHODS = dict(contract.methods())
+METHODS = dict(rpc_handlers.methods())
 
 
 @pytest.mark.parametrize("path", METHODS)
 async def test_a_method_without_an_implementation_says_that_it_is_unsupported(path):
     shape = SHAPES[METHODS[path].client_streaming, METHODS[path].server_streaming]
-    async with serving(app.build(Readiness([]))) as channel:
+    async with serving(grpc_server.build(Readiness([]))) as channel:
         error = await refusal(channel, path, shape)
     assert error.code() is grpc.StatusCode.UNIMPLEMENTED
     assert info(error).reason == "UNSUPPORTED"
@@ -415,10 +416,10 @@ async def test_a_method_without_an_implementation_says_that_it_is_unsupported(pa
 def everything_implemented():
     """An implementation of every method of the contract that answers with an empty message."""
     implementations = {}
-    for name, service in contract.services().items():
+    for name, service in rpc_handlers.services().items():
         answers = {}
         for method in service.methods:
-            empty = contract.GetMessageClass(method.output_type)()
+            empty = rpc_handlers.GetMessageClass(method.output_type)()
             answers[method.name] = (
                 answer_stream(empty) if method.server_streaming else answer(empty)
             )
@@ -443,7 +444,7 @@ def answer_stream(empty):
 @pytest.mark.parametrize("path", METHODS)
 async def test_an_implemented_method_asks_for_what_its_row_says(path):
     shape = SHAPES[METHODS[path].client_streaming, METHODS[path].server_streaming]
-    server = app.build(Readiness([]), implementations=everything_implemented())
+    server = grpc_server.build(Readiness([]), implementations=everything_implemented())
     async with serving(server) as channel:
         if ACCESS[path] is PUBLIC:
             assert await call(channel, path, shape, b"") == [b""]
@@ -459,7 +460,7 @@ async def test_an_implemented_method_asks_for_what_its_row_says(path):
 
 
 async def test_a_caller_without_a_token_learns_nothing_from_malformed_bytes():
-    server = app.build(Readiness([]), implementations=everything_implemented())
+    server = grpc_server.build(Readiness([]), implementations=everything_implemented())
     async with serving(server) as channel:
         error = await refusal(channel, "/himeji.v1.AccountService/WhoAmI", "unary_unary", MALFORMED)
     assert info(error).reason == "MISSING_TOKEN"
@@ -468,7 +469,7 @@ async def test_a_caller_without_a_token_learns_nothing_from_malformed_bytes():
 async def test_a_method_without_a_row_is_open_to_nobody(monkeypatch):
     path = "/himeji.v1.RulesService/ListRulesets"
     monkeypatch.delitem(ACCESS, path)
-    server = app.build(Readiness([]), implementations=everything_implemented())
+    server = grpc_server.build(Readiness([]), implementations=everything_implemented())
     async with serving(server) as channel:
         bearer = (("authorization", f"Bearer {SECRET}"),)
         error = await refusal(channel, path, "unary_unary", metadata=bearer)
@@ -487,7 +488,7 @@ def test_the_authorisation_table_has_a_row_for_every_method_and_no_other():
 
 
 async def test_what_the_health_library_leaves_out_is_unsupported():
-    async with serving(app.build(Readiness([]))) as channel:
+    async with serving(grpc_server.build(Readiness([]))) as channel:
         error = await refusal(channel, "/grpc.health.v1.Health/List", "unary_unary")
         assert await call(channel, "/grpc.health.v1.Health/Check", "unary_unary", b"")
     assert info(error).reason == "UNSUPPORTED"
@@ -498,7 +499,7 @@ async def test_what_a_generated_base_class_leaves_out_is_unsupported():
         async def ListRulesets(self, _request, _context):  # noqa: N802 - the contract's name
             return rules_service_pb2.ListRulesetsResponse()
 
-    server = app.build(Readiness([]), implementations={"himeji.v1.RulesService": Rules()})
+    server = grpc_server.build(Readiness([]), implementations={"himeji.v1.RulesService": Rules()})
     async with serving(server) as channel:
         listed = "/himeji.v1.RulesService/ListRulesets"
         assert await call(channel, listed, "unary_unary", b"") == [b""]
@@ -508,4 +509,4 @@ async def test_what_a_generated_base_class_leaves_out_is_unsupported():
 
 def test_an_implementation_of_no_service_of_ours_is_refused():
     with pytest.raises(ValueError, match=r"himeji\.v1\.Nothing"):
-        contract.handlers({"himeji.v1.Nothing": object()})
+        rpc_handlers.handlers({"himeji.v1.Nothing": object()})

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 import redis
-from himeji_server import embedded, tether
-from himeji_server.embedded import EmbeddedRedis
-from himeji_server.refusal import StartRefusedError
+from himeji_server.launch import die_with_parent, embedded_redis
+from himeji_server.launch.embedded_redis import EmbeddedRedis
+from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store
 
-MECHANISMS = [tether.PIPE, tether.PRCTL] if sys.platform == "linux" else [tether.PIPE]
+MECHANISMS = (
+    [die_with_parent.PIPE, die_with_parent.PRCTL]
+    if sys.platform == "linux"
+    else [die_with_parent.PIPE]
+)
 pytestmark = pytest.mark.one_redis("is about the embedded Redis and its data folder")
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
 
@@ -84,7 +88,15 @@ def test_a_killed_owner_takes_its_redis_along_and_every_key_is_found_again(
 def test_a_tether_that_finds_its_parent_gone_starts_nothing(tmp_path):
     mark = tmp_path / "started"
     ended = subprocess.run(
-        [sys.executable, tether.__file__, tether.PRCTL, "1", "0", "/usr/bin/touch", str(mark)],
+        [
+            sys.executable,
+            die_with_parent.__file__,
+            die_with_parent.PRCTL,
+            "1",
+            "0",
+            "/usr/bin/touch",
+            str(mark),
+        ],
         check=False,
         capture_output=True,
     )
@@ -95,7 +107,7 @@ def test_a_tether_that_finds_its_parent_gone_starts_nothing(tmp_path):
 @pytest.fixture
 def killed_owner(tmp_path, binary):
     """The URL and the process of a Redis whose owner was killed a moment ago."""
-    command = [sys.executable, "-c", OWNER, str(tmp_path), str(binary), tether.PIPE]
+    command = [sys.executable, "-c", OWNER, str(tmp_path), str(binary), die_with_parent.PIPE]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
         url = owner.stdout.readline().strip()
         pid = redis_pid(url)
@@ -114,7 +126,7 @@ async def test_it_waits_for_the_redis_of_a_killed_owner(tmp_path, binary, is_ali
 
 
 async def test_it_refuses_a_folder_on_which_a_redis_still_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(embedded, "_STOP_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_redis, "_STOP_SECONDS", 0.1)
     first = EmbeddedRedis(tmp_path)
     await first.start()
     with pytest.raises(StartRefusedError, match="still runs"):
@@ -124,8 +136,8 @@ async def test_it_refuses_a_folder_on_which_a_redis_still_runs(tmp_path, monkeyp
 
 
 async def test_one_that_does_not_obey_is_ended_by_force(tmp_path, monkeypatch, is_alive):
-    monkeypatch.setattr(embedded, "_STOP_SECONDS", 0.1)
-    monkeypatch.setattr(embedded, "_INSIST_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_redis, "_STOP_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_redis, "_INSIST_SECONDS", 0.1)
     server = EmbeddedRedis(tmp_path)
     await server.start()
     pid = redis_pid(server.url)
@@ -201,7 +213,7 @@ async def test_one_that_is_loading_its_data_may_take_its_time(tmp_path, monkeypa
     server = EmbeddedRedis(tmp_path / "data", binary=program)
     await server.start()
     await server.stop()
-    monkeypatch.setattr(embedded, "_START_SECONDS", 0.0)
+    monkeypatch.setattr(embedded_redis, "_START_SECONDS", 0.0)
     with pytest.raises(StartRefusedError):
         await server.start()
 
@@ -215,13 +227,13 @@ async def test_a_broken_locale_does_not_matter(tmp_path, monkeypatch):
 
 def test_without_the_wheel_a_server_on_the_path_is_taken(tmp_path, monkeypatch):
     def nothing_installed(name):
-        raise embedded.importlib.metadata.PackageNotFoundError(name)
+        raise embedded_redis.importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(embedded.importlib.metadata, "distribution", nothing_installed)
+    monkeypatch.setattr(embedded_redis.importlib.metadata, "distribution", nothing_installed)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(StartRefusedError, match="--redis"):
-        embedded.find_binary()
+        embedded_redis.find_binary()
     program = tmp_path / "redis-server"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)
-    assert embedded.find_binary() == program
+    assert embedded_redis.find_binary() == program

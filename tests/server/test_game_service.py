@@ -23,7 +23,7 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.position_pb2 import OptionValue
-from himeji_server import pages
+from himeji_server import pagination
 from himeji_server.store import keys
 from structlog.testing import capture_logs
 
@@ -538,9 +538,9 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
             ).items()
         )
     ]
-    assert pages.place(token, *digest_of_all)
+    assert pagination.place(token, *digest_of_all)
     for place in ("", "nonsense", "+inf x", "(1 x", "1" * 400):
-        forged = pages.token(place, *digest_of_all)
+        forged = pagination.token(place, *digest_of_all)
         if not place:
             assert len((await arena.game("ListGames", page_token=forged)).games) == 3
             continue

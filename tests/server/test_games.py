@@ -11,7 +11,7 @@ from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
-from himeji_server.games import ledger
+from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING, WAITING, Sitter
@@ -869,7 +869,7 @@ def test_every_end_reason_is_tried():
 async def test_few_games_that_are_over_are_kept_and_what_was_seen_of_the_others_is_not_forgotten(
     one, monkeypatch
 ):
-    monkeypatch.setattr(ledger, "MOST_OVER", 2)
+    monkeypatch.setattr(live_games, "MOST_OVER", 2)
     over, goes_on = [await begun(one) for _ in range(4)], await begun(one)
     places = keys.game(over[0]), keys.log(over[0])
     before = [await raw(one, "DUMP", place) for place in places]

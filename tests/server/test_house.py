@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji_sdk import Client
-from himeji_server import house
-from himeji_server.house import House
-from himeji_server.refusal import StartRefusedError
+from himeji_server.launch import house_bots
+from himeji_server.launch.house_bots import House
+from himeji_server.startup_errors import StartRefusedError
 from structlog.testing import capture_logs
 
 from tests.server.kinship import children_of, words_of
@@ -60,7 +60,7 @@ def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
     assert arena.facts["house"] == "house/random, house/greedy, house/planner"
     with client_of(arena) as client:
-        for bot in house.STANDARD:
+        for bot in house_bots.STANDARD:
             game = client.create_game("duel", seats=["local/me", f"house/{bot}"])
             assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
             seats = client.replay(game.game_id).message.game.seats
@@ -172,7 +172,7 @@ def test_a_ranked_arena_has_no_house_bots_unless_asked(start_arena, tmp_path):
         "--port", "0", "--data", str(tmp_path), "--ranked", env={"HIMEJI_HOUSE": ""}
     ).opened()
     assert house_pids(arena) == []
-    assert house.wanted(None, dev=False) == ()
+    assert house_bots.wanted(None, dev=False) == ()
 
 
 def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
@@ -183,11 +183,11 @@ def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
 
 
 def test_the_setting_is_a_list_or_none():
-    assert house.wanted(None, dev=True) == ("random", "greedy", "planner")
-    assert house.wanted("none", dev=True) == ()
-    assert house.wanted(" random , random,", dev=True) == ("random",)
+    assert house_bots.wanted(None, dev=True) == ("random", "greedy", "planner")
+    assert house_bots.wanted("none", dev=True) == ()
+    assert house_bots.wanted(" random , random,", dev=True) == ("random",)
     with pytest.raises(StartRefusedError, match="there is no bot 'x'"):
-        house.wanted("x", dev=True)
+        house_bots.wanted("x", dev=True)
 
 
 class FakeLeases:
@@ -252,7 +252,7 @@ async def logged_in(lives, token):
 
 
 async def test_a_bot_that_another_arena_took_is_ended_and_waits_for_its_turn(monkeypatch):
-    monkeypatch.setattr(house, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(house_bots, "_LOOK_SECONDS", 0.01)
 
     async def token(_bot, _description):
         return SimpleNamespace(secret="-s")
@@ -274,7 +274,7 @@ async def test_a_bot_that_another_arena_took_is_ended_and_waits_for_its_turn(mon
 
 
 async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkeypatch):
-    monkeypatch.setattr(house, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(house_bots, "_FIRST_WAIT", 0.01)
 
     async def token(_bot, _description):
         return SimpleNamespace(secret="-s")
@@ -287,7 +287,7 @@ async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkey
 
 
 async def test_a_store_that_is_away_is_waited_for(monkeypatch):
-    monkeypatch.setattr(house, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(house_bots, "_FIRST_WAIT", 0.01)
     tries = []
 
     async def token(_bot, _description):

@@ -2,8 +2,8 @@
 
 import pytest
 from himeji.v1.ladder_service_pb2 import FlagKind
-from himeji_server.ladder.board import Row
 from himeji_server.ladder.fair_play import tail, too_often
+from himeji_server.ladder.standings import Row
 
 from tests.server.backstage import LADDER, backstage
 

@@ -7,10 +7,10 @@ from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownLadde
 from himeji.v1.account_service_pb2 import SCOPE_READ
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.wire.chain import chance_key
-from himeji_server.caller import Caller
-from himeji_server.games.desk import Player
-from himeji_server.ladder import usher
-from himeji_server.ladder.matchmaking import Policy
+from himeji_server.accounts.caller import Caller
+from himeji_server.games.use_cases import Player
+from himeji_server.ladder import matchmaker
+from himeji_server.ladder.pairing import Policy
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.store import keys
 
@@ -269,9 +269,9 @@ async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
     await stage.desk.presence.arrive(B, "its next stream")
     await stage.usher.round(now + 1)
     await stage.desk.presence.leave(B, "its next stream")
-    await stage.usher.round(now + usher.AWAY_MS)
+    await stage.usher.round(now + matchmaker.AWAY_MS)
     assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
-    await stage.usher.round(now + 2 * usher.AWAY_MS)
+    await stage.usher.round(now + 2 * matchmaker.AWAY_MS)
     assert not (await stage.store.queues.queue(LADDER)).tickets
 
 
@@ -281,7 +281,7 @@ async def test_the_house_plays_with_itself_now_and_then(stage):
     await stage.round()
     assert len(await stage.seated()) == 1, "and then it rests"
     rest = await stage.redis.call("PTTL", keys.pace(LADDER))
-    assert 0 < rest <= usher.HOUSE_PAUSE_MS
+    assert 0 < rest <= matchmaker.HOUSE_PAUSE_MS
     await stage.redis.call("DEL", keys.pace(LADDER))
     await stage.round()
     assert len(await stage.seated()) == 2
@@ -289,7 +289,7 @@ async def test_the_house_plays_with_itself_now_and_then(stage):
 
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkeypatch):
-    monkeypatch.setattr(usher, "CAPPED_MS", 0)
+    monkeypatch.setattr(matchmaker, "CAPPED_MS", 0)
     stage.usher._policy = Policy(pair_cap=2)
     await stage.here(A, B, most=9)
     for _ in range(4):

@@ -8,8 +8,8 @@ import pytest
 from himeji.rules.errors import InvalidRequest, UnknownAccount, UnknownLadder
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import AuditKind
-from himeji_server.ladder.board import row_name
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
+from himeji_server.ladder.standings import row_name
 from himeji_server.store import keys
 from himeji_server.store.audit import FIRST_LINK, link
 

@@ -10,9 +10,9 @@ from himeji.v1.ladder_service_pb2 import (
     TournamentState,
     TournamentSystem,
 )
-from himeji_server.games.desk import Player
-from himeji_server.ladder import director
-from himeji_server.store.accounts import BotName
+from himeji_server.games.use_cases import Player
+from himeji_server.ladder import tournament_runner
+from himeji_server.names import BotName
 
 from tests.server.backstage import ADMIN, backstage
 
@@ -25,7 +25,7 @@ OVER = TournamentState.TOURNAMENT_STATE_OVER
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(director, "MS_BETWEEN_LOOKS", 0)
+    monkeypatch.setattr(tournament_runner, "MS_BETWEEN_LOOKS", 0)
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ async def test_who_is_not_connected_is_waited_for_with_patience(stage):
 
 
 async def test_who_does_not_answer_is_seated_again_and_then_loses(stage, monkeypatch):
-    monkeypatch.setattr(director, "READY_MS", -1)
+    monkeypatch.setattr(tournament_runner, "READY_MS", -1)
     await connect(stage, A, B)
     await stage.events.create(ADMIN, request(bots=(A, B), patience=Duration()))
     tournament, table = await play(stage, silent=(B,))

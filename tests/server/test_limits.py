@@ -24,16 +24,17 @@ from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
-from himeji_server import limits as values, pages, serve
-from himeji_server.accounts import Accounts
-from himeji_server.counting import Bucket, Places, Rates
+from himeji_server import limits as values, pagination
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.token_cache import SECONDS, Verified
+from himeji_server.accounts.tokens import Wish
+from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
 from himeji_server.play.outbox import Outbox
+from himeji_server.rate_limits import Bucket, Places, Rates
 from himeji_server.settings import Settings
 from himeji_server.store import Store
-from himeji_server.tokens import Wish
-from himeji_server.verified import SECONDS, Verified
 
 from tests.server.arena_client import PATIENCE, soon
 
@@ -57,7 +58,7 @@ def stated_limits():
         "metadata_bytes": values.MOST_METADATA_BYTES,
         "position_bytes": values.MOST_POSITION_BYTES,
         "actions": values.MOST_ACTIONS,
-        "page_size": pages.LARGEST_SIZE,
+        "page_size": pagination.LARGEST_SIZE,
     }
 
 

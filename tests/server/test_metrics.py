@@ -144,7 +144,7 @@ def test_a_port_in_use_is_refused_with_a_sentence(start_arena, tmp_path):
         options = ("--port", "0", "--data", str(tmp_path), "--metrics-port", str(port))
         arena = start_arena(*options)
         assert arena.ended() == 3
-    assert f"port {port} for metrics is in use" in arena.errors
+    assert f"port {port} is in use: choose another one with --metrics-port" in arena.errors
     assert "Traceback" not in arena.errors
 
 

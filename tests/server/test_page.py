@@ -8,7 +8,7 @@ from google.protobuf import json_format
 from himeji import rules
 from himeji.v1 import game_service_pb2 as games
 from himeji.wire.verification import checks
-from himeji_server.web import guests
+from himeji_server.web import browser_players
 
 from tests.server.page_client import HOSTILE, opened_place
 
@@ -309,7 +309,7 @@ def test_the_session_is_a_cookie_that_scripts_and_other_sites_do_not_get(place):
     for path in ("/", answer.headers["location"], "/play", "/api/arena"):
         assert secret not in visitor.get(path).text
     forged = place.visitor()
-    forged.cookie = f"{guests.COOKIE}=himeji_nonsense"
+    forged.cookie = f"{browser_players.COOKIE}=himeji_nonsense"
     assert forged.get(answer.headers["location"]).status == 200
 
 
@@ -326,7 +326,7 @@ def test_illegal_actions_are_refused_with_the_rule_before_they_are_sent(place):
 
 def test_browsers_that_came_first_make_room(place):
     names = []
-    for _ in range(guests.MOST + 1):
+    for _ in range(browser_players.MOST + 1):
         visitor = place.visitor()
         game_id = visitor.sit()
         names.append(visitor.json(f"/api/games/{game_id}")["game"]["seats"][0]["bot"])

@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from himeji_server.refusal import ExitCode, StartRefusedError
+from himeji_server.startup_errors import ExitCode, StartRefusedError
 from himeji_server.web import server
 
 from tests.server.page_client import Visitor

@@ -7,13 +7,15 @@ import pytest
 from himeji import render, rules
 from himeji.rules.errors import InvalidRequest
 from himeji.rules.game import DRAW, ROLL
-from himeji_server.web import turns
+from himeji_server.web import turn_preview
 
 from tests.rules.playing import every_table, play, policy
 
 
 def _sketch(game):
-    return turns.Sketch(turns._copy(SimpleNamespace(play=game, game_id="g")), game.to_move)
+    return turn_preview.Sketch(
+        turn_preview._copy(SimpleNamespace(play=game, game_id="g")), game.to_move
+    )
 
 
 @every_table
@@ -22,7 +24,7 @@ def test_choices_are_the_legal_actions_and_say_which_of_them_go_to_chance(table)
     for number, _ in enumerate(play(game, policy(5))):
         if number % 6 or game.over:
             continue
-        plan = turns.plan(_sketch(game), 1, (), "")
+        plan = turn_preview.plan(_sketch(game), 1, (), "")
         assert [choice["action"] for choice in plan["choices"]] == game.legal()
         for choice in plan["choices"]:
             twin = game.clone()
@@ -39,7 +41,7 @@ def test_a_turn_that_is_thought_out_ends_where_the_same_actions_lead(table):
             continue
         sketch, before, tried = _sketch(game), game.dumps(), []
         while not sketch.complete:
-            plan = turns.plan(sketch, 1, tried, "")
+            plan = turn_preview.plan(sketch, 1, tried, "")
             open_ones = [each["action"] for each in plan["choices"] if not each["reveals"]]
             if not open_ones:
                 break
@@ -54,10 +56,10 @@ def test_a_turn_that_is_thought_out_ends_where_the_same_actions_lead(table):
 
 
 def test_an_action_that_goes_to_chance_cannot_be_tried(monkeypatch):
-    monkeypatch.setattr(turns.Desk, "is_asked", staticmethod(lambda *_: True))
+    monkeypatch.setattr(turn_preview.Desk, "is_asked", staticmethod(lambda *_: True))
     game, chooser = rules.new_game("solo", 1, seed=1), random.Random(1)
     while True:
-        choices = turns.plan(_sketch(game), 1, (), "")["choices"]
+        choices = turn_preview.plan(_sketch(game), 1, (), "")["choices"]
         found = [choice["action"] for choice in choices if choice["reveals"]]
         if found:
             break
@@ -65,4 +67,4 @@ def test_an_action_that_goes_to_chance_cannot_be_tried(monkeypatch):
     stored = SimpleNamespace(decision=4, seat=0)
     table = SimpleNamespace(play=game, stored=stored, game_id="g")
     with pytest.raises(InvalidRequest, match="goes to chance"):
-        turns.sketched(table, None, 4, found[:1])
+        turn_preview.sketched(table, None, 4, found[:1])

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from himeji.v1 import account_service_pb2 as accounts, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopReason, Want
-from himeji_server.games import bells
+from himeji_server.games import notifications
 from himeji_server.play import outbox, session
 from himeji_server.store import keys, presence
 
@@ -718,7 +718,7 @@ async def test_a_revoked_token_ends_its_streams(arena):
 async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, monkeypatch, bell):
     if bell == "missed":
         monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.1)
-        monkeypatch.setattr(bells.Bells, "_pass_on", lambda *_: None)
+        monkeypatch.setattr(notifications.Bells, "_pass_on", lambda *_: None)
     async with streams(arena, other, bots=(A, B)) as [retired, stays]:
         await arena.new_game(A, B)
         request = accounts.RetireBotRequest(bot=A)

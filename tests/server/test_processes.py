@@ -20,7 +20,7 @@ from himeji.v1 import game_pb2, game_service_pb2 as games_pb2, play_service_pb2 
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import from_rpc_error
-from himeji_server import family
+from himeji_server.launch import supervisor
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
@@ -236,7 +236,7 @@ def test_a_metrics_port_in_use_is_refused_with_a_sentence(start_arena, tmp_path)
         options = ("--port", "0", "--processes", "2", "--metrics-port", port)
         arena = start_arena("--data", str(tmp_path), *options)
         assert arena.ended() == 3
-    assert f"port {port} for metrics is in use" in arena.errors
+    assert f"port {port} is in use: choose another one with --metrics-port" in arena.errors
 
 
 def test_a_process_reads_the_settings_that_its_parent_wrote():
@@ -251,7 +251,7 @@ def test_a_process_reads_the_settings_that_its_parent_wrote():
         limits=Limits(games_per_owner=7, slow_seconds=1.5),
         processes=4,
     )
-    number, read = family.read(family.written(2, settings))
+    number, read = supervisor.read(supervisor.written(2, settings))
     assert number == 2
     # Token files and house bots are the parent's alone.
     assert read == replace(settings, admin_token_file=None, house=())

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from himeji_server.refusal import ExitCode
+from himeji_server.startup_errors import ExitCode
 
 
 def sentence(arena) -> str:

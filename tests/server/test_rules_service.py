@@ -16,10 +16,10 @@ from himeji.wire.errors import from_rpc_error
 from himeji.wire.events import to_events, told_events
 from himeji.wire.positions import to_position
 from himeji.wire.rulesets import to_ruleset, to_summary
-from himeji_server import contract
-from himeji_server.interceptor import CallGuard
 from himeji_server.limits import MOST_ACTIONS, MOST_POSITION_BYTES
-from himeji_server.services.rules import SERVICE, RulesService
+from himeji_server.rpc import rpc_handlers
+from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.rules_service import SERVICE, RulesService
 
 BASE = rules.ruleset("base")
 TEXTS = (Want.WANT_ACTION_TEXTS, Want.WANT_EVENT_TEXTS)
@@ -35,7 +35,7 @@ async def serving():
     """The service behind the guard, open to everybody: who may call is another test's matter."""
     guard = CallGuard(anyone)
     server = grpc.aio.server(interceptors=[guard], options=[("grpc.so_reuseport", 0)])
-    handlers = contract.handlers({SERVICE: RulesService()})
+    handlers = rpc_handlers.handlers({SERVICE: RulesService()})
     server.add_generic_rpc_handlers(tuple(handlers))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

@@ -16,8 +16,9 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from himeji import rules
 from himeji.rules.datafile import packaged
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
-from himeji_server import cli, contract, serve as life
-from himeji_server.readiness import ALIVE
+from himeji_server.launch import cli, serve as life
+from himeji_server.rpc import rpc_handlers
+from himeji_server.rpc.readiness import ALIVE
 from himeji_server.store import keys
 
 from tests.server.conftest import open_arena
@@ -65,7 +66,7 @@ def test_what_the_block_tells_to_type_next_works(opened):
 
 
 def test_every_service_is_healthy_for_a_separate_process(opened):
-    names = ["", *contract.services()]
+    names = ["", *rpc_handlers.services()]
     assert len(names) > 1
     assert [health(opened.address, name) for name in names] == [SERVING] * len(names)
 
@@ -91,7 +92,7 @@ def test_a_health_check_of_nothing_is_one_sentence(start_arena, tmp_path):
 
 
 def test_reflection_is_there_in_development_mode_alone(opened, start_arena, tmp_path):
-    assert set(contract.services()) <= reflected_services(opened.address)
+    assert set(rpc_handlers.services()) <= reflected_services(opened.address)
     ranked = start_arena("--port", "0", "--data", str(tmp_path), "--ranked").opened()
     with pytest.raises(grpc.RpcError) as refused:
         reflected_services(ranked.address)
@@ -226,7 +227,7 @@ def test_health_follows_a_redis_that_goes_away_and_comes_back(start_arena, start
     with grpc.insecure_channel(arena.address) as channel:
         stub = health_pb2_grpc.HealthStub(channel)
         overall = stub.Watch(health_pb2.HealthCheckRequest())
-        name = next(iter(contract.services()))
+        name = next(iter(rpc_handlers.services()))
         of_a_service = stub.Watch(health_pb2.HealthCheckRequest(service=name))
         assert (next(overall).status, next(of_a_service).status) == (SERVING, SERVING)
         mine.kill()

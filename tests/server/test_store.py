@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from himeji.rules.errors import StoreUnavailable
-from himeji_server import readiness
+from himeji_server.rpc import readiness
 from himeji_server.store import Store, StoreRefusedError, without_password
 
 

@@ -22,6 +22,8 @@ STATUS_DETAILS: Final = "grpc-status-details-bin"
 RETRY_AFTER: Final = "retry_after_ms"
 """The detail that says how long to wait before the next try; it travels as RetryInfo."""
 
+STANDARD_RETRY_MS: Final = 1_000
+
 FIELD: Final = "field"
 """The detail that names the field of the request that is wrong; it travels in BadRequest."""
 
@@ -245,3 +247,11 @@ def _rebuilt(
         return parent(message, details)
     error.details.update(details)
     return error
+
+
+def retry_delay(error: HimejiError) -> int | None:
+    """After how many milliseconds it is worth trying again, None if it is not, or at once."""
+    transient = isinstance(error, errors.Unavailable | errors.RateLimited)
+    if isinstance(error, errors.Draining) or not (transient or RETRY_AFTER in error.details):
+        return None
+    return int(error.details.get(RETRY_AFTER, STANDARD_RETRY_MS))

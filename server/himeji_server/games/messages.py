@@ -23,8 +23,8 @@ from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
 from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
 
+from himeji_server.games.live_game import Table
 from himeji_server.games.receipts import Receipt
-from himeji_server.games.table import Table
 from himeji_server.store.games import OVER, PLAYING, WAITING
 
 Wants = Collection[int]

@@ -1,8 +1,9 @@
 """How many games an owner may have in the whole arena, and the refusal of one more."""
 
-from himeji_server.counting import exceeded
+from himeji_server import names
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
+from himeji_server.rate_limits import exceeded
 from himeji_server.store.quotas import Quotas
 
 
@@ -26,7 +27,7 @@ class Quota:
 
     async def sit(self, bot: str, game_id: str) -> None:
         """A bot sits down in a game; raises LimitExceeded."""
-        owner = bot.partition("/")[0]
+        owner = names.owner_of(bot)
         if owner == HOUSE or await self._quotas.take_seated(owner, game_id, self._seated):
             return
         raise exceeded("games_per_owner", self._seated, "your bots are in {} games: finish one")

@@ -9,7 +9,7 @@ from typing import Final
 from himeji.rules.errors import AlreadyDecided
 from himeji.v1.game_pb2 import StopReason
 
-from himeji_server.games.table import Answered
+from himeji_server.games.live_game import Answered
 from himeji_server.store.games import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)

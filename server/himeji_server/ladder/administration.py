@@ -16,20 +16,20 @@ from himeji.v1.ladder_service_pb2 import (
     Standing,
 )
 
-from himeji_server import names, pages
-from himeji_server.caller import Caller
-from himeji_server.games.desk import Desk
-from himeji_server.games.table import Table
-from himeji_server.ladder.board import CARRY_OVER, Board, Row, computed
+from himeji_server import names, pagination
+from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.games.live_game import Table
+from himeji_server.games.use_cases import Desk
 from himeji_server.ladder.fair_play import flag_message
-from himeji_server.ladder.office import Office, page
+from himeji_server.ladder.messages import audit_message, season_message, standing_message
+from himeji_server.ladder.queries import Office, page
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.words import audit_message, season_message, standing_message
-from himeji_server.requests import Plan, Requests
+from himeji_server.ladder.standings import CARRY_OVER, Board, Row, computed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.boards import Head, SeasonRecord
 from himeji_server.store.games import OVER
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.standings import Head, SeasonRecord
 
 TRIES: Final = 50
 LONGEST_TITLE: Final = 80
@@ -220,8 +220,8 @@ class Administration:
         self, kind: AuditKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
-        size, question = pages.size(page_size), ("audit", int(kind))
-        place = pages.place(page_token, *question)
+        size, question = pagination.size(page_size), ("audit", int(kind))
+        place = pagination.place(page_token, *question)
         if place and not place.isdecimal():
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         before, found = int(place or 0), list[AuditRecord]()
@@ -235,7 +235,7 @@ class Administration:
                     found.append(record)
                 if len(found) == size:
                     break
-        following = pages.token(str(before), *question) if before > 1 else ""
+        following = pagination.token(str(before), *question) if before > 1 else ""
         return [audit_message(each) for each in found], following
 
     async def _note(self, caller: Caller, ladder: str, words: str, mark: str = "") -> None:

@@ -9,8 +9,8 @@ from typing import Final
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import Flag, FlagKind, RatedResult
 
-from himeji_server.ladder.board import Row
-from himeji_server.ladder.matchmaking import RECENT
+from himeji_server.ladder.pairing import RECENT
+from himeji_server.ladder.standings import Row
 from himeji_server.names import HOUSE
 from himeji_server.store.flags import FlagRecord
 from himeji_server.store.ladder import LadderStore

@@ -13,7 +13,7 @@ from himeji.rules.errors import HimejiError, UnknownLadder
 from himeji.rules.ruleset import Ruleset
 
 from himeji_server.names import NAME
-from himeji_server.refusal import StartRefusedError
+from himeji_server.startup_errors import StartRefusedError
 
 DIFFICULTY: Final = "difficulty"
 """The option whose values are ladders of their own, because results do not compare across them."""

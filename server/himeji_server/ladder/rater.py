@@ -13,14 +13,14 @@ from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.v1.game_pb2 import GameResult
 from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
 
-from himeji_server.ladder.board import Board, Row, names_needed
 from himeji_server.ladder.fair_play import FairPlay
 from himeji_server.ladder.ladders import Ladders
-from himeji_server.ladder.seating import ran_out, unanswered
+from himeji_server.ladder.ready_check import ran_out, unanswered
+from himeji_server.ladder.standings import Board, Row, names_needed
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.games import StoredGame
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.results import Waiting
+from himeji_server.store.result_outbox import Waiting
 
 MOST_AT_ONCE: Final = 50
 TRIES: Final = 50

@@ -5,10 +5,10 @@ from typing import Final
 
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
 
-from himeji_server.games.desk import Player
-from himeji_server.games.table import Table
-from himeji_server.ladder.lobby import Lobby
-from himeji_server.ladder.seating import (
+from himeji_server.games.live_game import Table
+from himeji_server.games.use_cases import Player
+from himeji_server.ladder.queue_commands import Lobby
+from himeji_server.ladder.ready_check import (
     declined_notice,
     failed_notice,
     never_began,

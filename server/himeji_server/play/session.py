@@ -14,15 +14,15 @@ from himeji.rules.errors import StoreUnavailable, UnknownGame, VersionMismatch
 from himeji.v1.game_pb2 import Want
 from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
 
-from himeji_server.faults import as_error
-from himeji_server.games.desk import Desk, Player
-from himeji_server.ladder.lobby import Lobby
+from himeji_server.accounts.open_streams import token_ended
+from himeji_server.games.client_errors import as_error
+from himeji_server.games.use_cases import Desk, Player
+from himeji_server.ladder.queue_commands import Lobby
 from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
-from himeji_server.play.answers import Answers
-from himeji_server.play.closing import Closing
-from himeji_server.play.followed import Followed
-from himeji_server.play.line import Line
-from himeji_server.revocations import token_ended
+from himeji_server.play.dispatcher import Answers
+from himeji_server.play.stream_end import Closing
+from himeji_server.play.stream_writer import Line
+from himeji_server.play.subscriptions import Followed
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.games import OVER
 

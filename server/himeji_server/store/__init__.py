@@ -1,6 +1,6 @@
 """The store: the only package that imports redis, and the only one that knows a key or a script."""
 
-from himeji_server.store.connection import (
+from himeji_server.store.client import (
     DURABLE,
     OLDEST_VERSION,
     Store,

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from himeji_server.names import BotName
 from himeji_server.store import keys
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 
 REMEMBERED_SECONDS: Final = 24 * 3600
 """How long a request id is remembered."""
@@ -27,17 +28,6 @@ class Owner:
     display_name: str
     created: int
     house: bool
-
-
-@dataclass(frozen=True)
-class BotName:
-    """The name of a bot in its two parts."""
-
-    owner: str
-    short: str
-
-    def __str__(self) -> str:
-        return f"{self.owner}/{self.short}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 
 FIRST_LINK: Final = hashlib.sha256(b"himeji/v1/audit").digest()
 _AUDIT: Final = Script("audit")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
-from himeji_server.store.connection import Store
+from himeji_server.store.client import Store
 
 Order = tuple[str, ...]
 """Bots in the order of their seats."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from himeji_server.store import keys
-from himeji_server.store.connection import Store
+from himeji_server.store.client import Store
 
 _SECONDS_OF_QUICK: Final = 2 * 24 * 3600
 

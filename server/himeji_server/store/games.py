@@ -12,8 +12,8 @@ from himeji.v1.game_pb2 import Game
 
 from himeji_server import metrics
 from himeji_server.store import keys
+from himeji_server.store.client import Script, Store
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.connection import Script, Store
 from himeji_server.store.sending import Argument
 
 WAITING: Final = "waiting"

@@ -1,14 +1,14 @@
 """All parts of the store that ladders need, put together."""
 
 from himeji_server.store.audit import Audit
-from himeji_server.store.boards import Boards
-from himeji_server.store.connection import Store
+from himeji_server.store.client import Store
 from himeji_server.store.deals import Deals
 from himeji_server.store.flags import Flags
 from himeji_server.store.games import Games
 from himeji_server.store.leases import Leases
 from himeji_server.store.queues import Queues
-from himeji_server.store.results import Results
+from himeji_server.store.result_outbox import Results
+from himeji_server.store.standings import Boards
 from himeji_server.store.tournaments import Tournaments
 
 

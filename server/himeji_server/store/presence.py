@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 from himeji_server.store import keys
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 
 PRESENT_SECONDS: Final = 15
 """How long a bot counts as connected after its stream was last seen."""

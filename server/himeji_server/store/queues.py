@@ -9,7 +9,7 @@ from typing import Final
 
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 
 SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter")

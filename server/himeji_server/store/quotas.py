@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from himeji_server.store import keys
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 from himeji_server.store.games import OVER, WAITING
 
 _TAKE: Final = Script("take_place")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from himeji_server.store import keys
 from himeji_server.store.accounts import fields
-from himeji_server.store.connection import Script, Store
+from himeji_server.store.client import Script, Store
 
 _CREATE: Final = Script("create_token")
 _ROTATE: Final = Script("rotate_token")

@@ -6,7 +6,7 @@ from typing import Final
 
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
-from himeji_server.store.connection import Store
+from himeji_server.store.client import Store
 
 PLAYING: Final = "playing"
 OVER: Final = "over"

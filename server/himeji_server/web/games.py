@@ -17,12 +17,12 @@ from himeji.v1.game_service_pb2 import Replay as ReplayMessage
 from himeji.wire.chain import Words
 from himeji.wire.verification import checks
 
-from himeji_server.caller import Caller
-from himeji_server.games.desk import Desk
+from himeji_server.accounts.caller import Caller
+from himeji_server.games.live_game import Table, begin
 from himeji_server.games.messages import game_message, replay_message
-from himeji_server.games.table import Table, begin
+from himeji_server.games.use_cases import Desk
 from himeji_server.store.games import OVER, PLAYING, WAITING
-from himeji_server.web import shapes
+from himeji_server.web import schemas
 
 VISITOR: Final = Caller("", "", frozenset())
 """Whoever looks at the page: nobody in particular."""
@@ -47,7 +47,7 @@ class GameViews:
         self._desk = desk
         self._pictures: OrderedDict[tuple[str, int], str] = OrderedDict()
 
-    async def listed(self, query: dict[str, str]) -> shapes.Games:
+    async def listed(self, query: dict[str, str]) -> schemas.Games:
         """Games, the newest first, that fit what is wanted."""
         state = query.get("state", "")
         if state and state not in STATES:
@@ -60,7 +60,7 @@ class GameViews:
         games = [game_facts(table, connected.__contains__) for table in tables]
         return {"games": games, "next_page_token": following}
 
-    async def watched(self, game_id: str, events: int | None = None) -> shapes.Watched:
+    async def watched(self, game_id: str, events: int | None = None) -> schemas.Watched:
         """A game as it stands, with its events after the first so many; by default the last."""
         table = await self._desk.ledger.table(game_id)
         connected = await self._desk.connected(table)
@@ -71,7 +71,7 @@ class GameViews:
             events,
         )
 
-    async def replay(self, game_id: str) -> shapes.Replay:
+    async def replay(self, game_id: str) -> schemas.Replay:
         """A game moment by moment; after its end, checked completely."""
         table = await self._desk.ledger.table(game_id)
         connected = await self._desk.connected(table)
@@ -123,7 +123,7 @@ def _number(text: str, field: str) -> int:
 # --- one game -----------------------------------------------------------------------------------
 
 
-def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> shapes.Game:
+def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
     """A game, with the clocks as they stand if the time is given."""
     message, stored = game_message(table, connected), table.stored
     return {
@@ -144,7 +144,7 @@ def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> 
     }
 
 
-def _seats(table: Table, message: GameMessage, now: int) -> list[shapes.Seat]:
+def _seats(table: Table, message: GameMessage, now: int) -> list[schemas.Seat]:
     """The seats, and the rival where the game has one."""
     results = {seat.seat: seat for seat in message.result.seats}
     scores = table.play.scores() if table.play is not None else []
@@ -163,7 +163,7 @@ def _seats(table: Table, message: GameMessage, now: int) -> list[shapes.Seat]:
     ]
 
 
-def _sitter(message: GameMessage, clan: int) -> shapes.Seat:
+def _sitter(message: GameMessage, clan: int) -> schemas.Seat:
     """Who sits there; what depends on the position is filled in by the caller."""
     seat = message.seats[clan] if clan < len(message.seats) else None
     planned = seat.plan.name if seat is not None else ""
@@ -201,7 +201,7 @@ def _clock(table: Table, clan: int, now: int) -> int | None:
     return max(0, stored.seats[clan].left - running)
 
 
-def _lines(play: Play | None, result: GameResult) -> list[list[shapes.ScoreLine]]:
+def _lines(play: Play | None, result: GameResult) -> list[list[schemas.ScoreLine]]:
     """The points by line, of the result once there is one."""
     if result.seats:
         return [
@@ -219,7 +219,7 @@ def _lines(play: Play | None, result: GameResult) -> list[list[shapes.ScoreLine]
 
 def watched_facts(
     table: Table, connected: Callable[[str], bool], now: int, events: int | None = None
-) -> shapes.Watched:
+) -> schemas.Watched:
     """A game with its last events in words."""
     play, count = table.play, table.event_count
     first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
@@ -248,14 +248,14 @@ def _last_action(play: Play | None) -> str:
     return ""
 
 
-def _happenings(play: Play, first: int) -> list[shapes.Happening]:
+def _happenings(play: Play, first: int) -> list[schemas.Happening]:
     return [
         happening(play, first + number, record)
         for number, record in enumerate((play.log or [])[first:])
     ]
 
 
-def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -> shapes.Happening:
+def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -> schemas.Happening:
     """An event in words."""
     kind, seat, _, _, rule = record
     return {
@@ -285,8 +285,8 @@ def _drawn(table: Table, played: Sequence[Replayed]) -> str:
 
 
 def _replay_facts(
-    table: Table, game: shapes.Game, message: ReplayMessage, *, is_over: bool
-) -> shapes.Replay:
+    table: Table, game: schemas.Game, message: ReplayMessage, *, is_over: bool
+) -> schemas.Replay:
     moments, turns = _moments(table) if table.play is not None else ([], [])
     found = _checked(message) if is_over else []
     return {
@@ -299,10 +299,10 @@ def _replay_facts(
     }
 
 
-def _moments(table: Table) -> tuple[list[shapes.Moment], list[shapes.Turn]]:
+def _moments(table: Table) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
     """Play the log once more, and note the scores on the way."""
     play = begin(table)
-    setup: shapes.Moment = {
+    setup: schemas.Moment = {
         "number": 0,
         "version": 1,
         "seat": None,
@@ -311,7 +311,7 @@ def _moments(table: Table) -> tuple[list[shapes.Moment], list[shapes.Turn]]:
         "turn": 0,
         "scores": play.scores(),
     }
-    moments, turns = [setup], list[shapes.Turn]()
+    moments, turns = [setup], list[schemas.Turn]()
     for number, each in enumerate(actions_of(table), start=1):
         seat = play.to_move if play.to_move is not None else 0
         if not turns or turns[-1]["seat"] != seat:
@@ -331,9 +331,9 @@ def _moments(table: Table) -> tuple[list[shapes.Moment], list[shapes.Turn]]:
     return moments, turns
 
 
-def _checked(message: ReplayMessage) -> list[shapes.Check]:
+def _checked(message: ReplayMessage) -> list[schemas.Check]:
     """Everything that a replay promises, worked out again, up to the first thing that is wrong."""
-    found: list[shapes.Check] = []
+    found: list[schemas.Check] = []
     try:
         for text in checks(message):
             found.append({"passed": True, "text": text})  # noqa: PERF401 - kept when one fails

@@ -11,13 +11,13 @@ from himeji import rules
 from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
-from himeji_server.accounts import Accounts
-from himeji_server.games.desk import Desk
-from himeji_server.games.table import Table
-from himeji_server.ladder.office import Office, page
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.games.live_game import Table
+from himeji_server.games.use_cases import Desk
+from himeji_server.ladder.queries import Office, page
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
-from himeji_server.web import shapes
+from himeji_server.web import schemas
 from himeji_server.web.games import game_facts, moment_text, reason_text
 
 RATED_GAMES: Final = 200
@@ -37,12 +37,12 @@ class LadderViews:
         self._desk = desk
         self._accounts = accounts
 
-    async def ladders(self) -> shapes.Ladders:
+    async def ladders(self) -> schemas.Ladders:
         """Every ladder."""
         found, _ = await self._office.listed(MOST_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
-    async def table(self, name: str, page_token: str = "") -> shapes.Table:
+    async def table(self, name: str, page_token: str = "") -> schemas.Table:
         """A ladder with a page of its standings in the running season."""
         ladder = await self._office.ladder(name)
         standings = await self._office.standings(name, ladder.season, old_versions=False)
@@ -61,7 +61,7 @@ class LadderViews:
         holders = await asyncio.gather(*map(self._desk.presence.holder, names))
         return [name for name, holder in zip(names, holders, strict=True) if holder]
 
-    async def bot(self, name: str) -> shapes.Bot:
+    async def bot(self, name: str) -> schemas.Bot:
         """A bot, and what it did."""
         found = await self._accounts.bots.get(name)
         owner = await self._accounts.owner(found.name.owner)
@@ -87,7 +87,7 @@ class LadderViews:
             "records": await self._records(name, rated),
         }
 
-    async def _last_games(self, bot: str, rated: list[shapes.RatedGame]) -> list[Table]:
+    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[Table]:
         """Those it plays and those that were rated last, without their positions.
 
         A list of all games would pass by every game of everybody else.
@@ -100,9 +100,11 @@ class LadderViews:
                 found.append(Table(await self._desk.ledger.games.head(game_id)))
         return found
 
-    async def _ratings(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.LadderRating]:
+    async def _ratings(
+        self, bot: str, rated: list[schemas.RatedGame]
+    ) -> list[schemas.LadderRating]:
         """Where the bot's newest rated version stands on each ladder that it played."""
-        found: list[shapes.LadderRating] = []
+        found: list[schemas.LadderRating] = []
         for ladder in sorted({game["ladder"] for game in rated}):
             season = await self._office.season(ladder, 0)
             standings = await self._office.standings(ladder, season, old_versions=False)
@@ -113,10 +115,10 @@ class LadderViews:
             ]
         return found
 
-    async def _records(self, bot: str, rated: list[shapes.RatedGame]) -> list[shapes.Record]:
+    async def _records(self, bot: str, rated: list[schemas.RatedGame]) -> list[schemas.Record]:
         """Head to head with those whom it met most often."""
         met = Counter(other for game in rated for other in game["opponents"] if other != bot)
-        found: list[shapes.Record] = []
+        found: list[schemas.Record] = []
         for opponent, _ in met.most_common(OPPONENTS):
             for each in await self._office.head_to_head(bot, opponent, ""):
                 found.append(  # noqa: PERF401 - a page of text otherwise
@@ -133,7 +135,7 @@ class LadderViews:
         return found
 
 
-def _ladder(message: pb.Ladder) -> shapes.Ladder:
+def _ladder(message: pb.Ladder) -> schemas.Ladder:
     return {
         "name": message.name,
         "ruleset": message.ruleset,
@@ -150,7 +152,7 @@ def _ladder(message: pb.Ladder) -> shapes.Ladder:
     }
 
 
-def _rating(message: pb.Rating) -> shapes.Rating:
+def _rating(message: pb.Rating) -> schemas.Rating:
     return {
         "mean": message.mean,
         "uncertainty": message.uncertainty,
@@ -158,7 +160,7 @@ def _rating(message: pb.Rating) -> shapes.Rating:
     }
 
 
-def _standing(message: pb.Standing) -> shapes.Standing:
+def _standing(message: pb.Standing) -> schemas.Standing:
     return {
         "place": message.place,
         "bot": message.bot,
@@ -173,7 +175,7 @@ def _standing(message: pb.Standing) -> shapes.Standing:
     }
 
 
-def _version(version: BotVersion) -> shapes.Version:
+def _version(version: BotVersion) -> schemas.Version:
     return {
         "number": version.number,
         "label": version.label,
@@ -181,7 +183,7 @@ def _version(version: BotVersion) -> shapes.Version:
     }
 
 
-def _rated_game(entry: pb.HistoryEntry) -> shapes.RatedGame:
+def _rated_game(entry: pb.HistoryEntry) -> schemas.RatedGame:
     result, seat = entry.result, entry.seat
     own, held = result.result.seats[seat], result.seats[seat]
     return {

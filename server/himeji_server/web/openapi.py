@@ -8,7 +8,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints, is_t
 
 import himeji
 
-from himeji_server.web import shapes
+from himeji_server.web import schemas
 from himeji_server.web.route import Route
 
 _PLAIN: Final[dict[object, dict[str, Any]]] = {
@@ -25,7 +25,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
     """The OpenAPI document of the routes."""
     shown: dict[str, Any] = {}
     paths = {_IN_PATH.sub(r"{\1}", route.path): {"get": _read(route, shown)} for route in routes}
-    _schema(shapes.Refusal, shown)
+    _schema(schemas.Refusal, shown)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -51,7 +51,7 @@ def _read(route: Route, shown: dict[str, Any]) -> dict[str, Any]:
         for name, text in route.parameters.items()
     ]
     schema = _schema(route.shape, shown) if route.shape is not None else {"type": "string"}
-    refused = {"application/json": {"schema": _schema(shapes.Refusal, shown)}}
+    refused = {"application/json": {"schema": _schema(schemas.Refusal, shown)}}
     return {
         "operationId": route.name,
         "summary": route.summary,

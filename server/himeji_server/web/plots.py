@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from himeji.render.canvas import Value, element, escaped
 from markupsafe import Markup
 
-from himeji_server.web import shapes
+from himeji_server.web import schemas
 
 SIGMAS: Final = 2.0
 """How many uncertainties to each side an interval shows."""
@@ -64,18 +64,18 @@ def _line(points: Sequence[tuple[float, float]], name: str, **more: Value | None
     return element("polyline", points=path, class_=name, **more)
 
 
-def rating_scale(standings: Iterable[shapes.Standing]) -> Scale:
+def rating_scale(standings: Iterable[schemas.Standing]) -> Scale:
     """One scale for all intervals of a table."""
     ends = [end for each in standings for end in _interval(each["rating"])]
     return Scale(min(ends, default=0.0), max(ends, default=50.0), 8, _ROW - 8)
 
 
-def _interval(rating: shapes.Rating) -> tuple[float, float]:
+def _interval(rating: schemas.Rating) -> tuple[float, float]:
     reach = SIGMAS * rating["uncertainty"]
     return rating["mean"] - reach, rating["mean"] + reach
 
 
-def interval(rating: shapes.Rating, scale: Scale) -> Markup:
+def interval(rating: schemas.Rating, scale: Scale) -> Markup:
     """A rating with its uncertainty: a bar, and a dot at the mean."""
     low, high = _interval(rating)
     label = f"{rating['mean']:.1f}, with 95 % certainty between {low:.1f} and {high:.1f}"
@@ -87,7 +87,7 @@ def interval(rating: shapes.Rating, scale: Scale) -> Markup:
     return _picture(parts, label, _ROW, 24, "interval")
 
 
-def rating_curve(games: Sequence[shapes.RatedGame], ladder: str) -> Markup:
+def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
     """A bot's rating on a ladder, game by game from left to right, with its uncertainty."""
     rated = [game["after"] for game in reversed(games) if game["ladder"] == ladder]
     first = [game["before"] for game in games if game["ladder"] == ladder][-1:]
@@ -108,7 +108,7 @@ def rating_curve(games: Sequence[shapes.RatedGame], ladder: str) -> Markup:
     return _picture(parts, label, WIDE, HIGH, "curves")
 
 
-def score_curve(replay: shapes.Replay) -> Markup:
+def score_curve(replay: schemas.Replay) -> Markup:
     """The points of every clan over the game, a line each, with a cursor for the moment shown."""
     moments, clans = replay["moments"], replay["clans"]
     scores = [score for moment in moments for score in moment["scores"]]

@@ -8,15 +8,15 @@ from himeji import rules
 from himeji.rules.description import BoardPart, Component, Face
 from himeji.rules.ruleset import Ruleset
 
-from himeji_server.web import shapes
+from himeji_server.web import schemas
 
 
-def summaries() -> shapes.Rulesets:
+def summaries() -> schemas.Rulesets:
     """Every ruleset in short."""
     return {"rulesets": [_summary(each) for each in rules.RULESETS.values()]}
 
 
-def ruleset_facts(name: str) -> shapes.Ruleset:
+def ruleset_facts(name: str) -> schemas.Ruleset:
     """A ruleset: rules, components, boards, action table; raises UnknownRuleset."""
     found = rules.ruleset(name)
     return {
@@ -28,7 +28,7 @@ def ruleset_facts(name: str) -> shapes.Ruleset:
     }
 
 
-def _summary(ruleset: Ruleset) -> shapes.RulesetSummary:
+def _summary(ruleset: Ruleset) -> schemas.RulesetSummary:
     return {
         "name": ruleset.name,
         "title": ruleset.title,
@@ -49,7 +49,7 @@ def _summary(ruleset: Ruleset) -> shapes.RulesetSummary:
     }
 
 
-def _component(component: Component) -> shapes.Component:
+def _component(component: Component) -> schemas.Component:
     return {
         "id": component.id,
         "kind": component.kind,
@@ -62,7 +62,7 @@ def _component(component: Component) -> shapes.Component:
     }
 
 
-def _part(part: BoardPart) -> shapes.Component:
+def _part(part: BoardPart) -> schemas.Component:
     return {
         "id": part.id,
         "kind": part.kind,
@@ -75,5 +75,5 @@ def _part(part: BoardPart) -> shapes.Component:
     }
 
 
-def _faces(faces: Iterable[Face]) -> list[shapes.Face]:
+def _faces(faces: Iterable[Face]) -> list[schemas.Face]:
     return [{"name": face.name, "text": face.text, "dark": face.dark} for face in faces]

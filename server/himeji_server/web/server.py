@@ -13,8 +13,8 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from himeji_server.app import no_port
 from himeji_server.settings import DEFAULT_HTTP_PORT, DRAIN_SECONDS, HOST, USUAL_HTTP_PORT
+from himeji_server.startup_errors import port_unavailable
 
 _MOST_AT_ONCE: Final = 1_000
 _MOST_HEADER_BYTES: Final = 16 << 10
@@ -41,7 +41,7 @@ def listening(port: int, *, shared: bool = False) -> socket.socket:
     except OSError as error:
         if port == USUAL_HTTP_PORT and error.errno == errno.EADDRINUSE:
             return _bound(0, shared=shared)
-        raise no_port(port, error, _OPTION) from error
+        raise port_unavailable(port, error, _OPTION) from error
 
 
 def _bound(port: int, *, shared: bool) -> socket.socket:

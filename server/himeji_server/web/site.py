@@ -22,19 +22,19 @@ from starlette.routing import Mount, Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from himeji_server.accounts import Accounts
-from himeji_server.faults import as_error
-from himeji_server.games.desk import Desk
-from himeji_server.ladder.parts import LadderParts
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.games.client_errors import as_error
+from himeji_server.games.use_cases import Desk
+from himeji_server.ladder.assembly import LadderParts
 from himeji_server.settings import HOST, Settings
-from himeji_server.web import openapi, rulesets, shapes
+from himeji_server.web import openapi, rulesets, schemas
+from himeji_server.web.browser_players import Guests
 from himeji_server.web.games import GameViews
-from himeji_server.web.guard import Guard
-from himeji_server.web.guests import Guests
 from himeji_server.web.ladders import LadderViews
+from himeji_server.web.middleware import Guard
+from himeji_server.web.play_pages import Seats
 from himeji_server.web.route import Route
-from himeji_server.web.seats import Seats
-from himeji_server.web.words import environment
+from himeji_server.web.template_filters import environment
 
 STATIC: Final = Path(__file__).with_name("static")
 STATUS: Final[Mapping[StatusCode, int]] = {
@@ -136,7 +136,7 @@ class Site:
 
         return page
 
-    async def _arena(self, _request: Request) -> shapes.Arena:
+    async def _arena(self, _request: Request) -> schemas.Arena:
         newest = await self._games.listed({"page_size": str(_NEWEST)})
         return {
             "version": himeji.__version__,
@@ -156,21 +156,21 @@ class Site:
             **rulesets.summaries(),
         }
 
-    async def _table(self, request: Request) -> shapes.Table:
+    async def _table(self, request: Request) -> schemas.Table:
         return await self._ladders.table(
             request.path_params["ladder"], request.query_params.get("page_token", "")
         )
 
-    async def _bot(self, request: Request) -> shapes.Bot:
+    async def _bot(self, request: Request) -> schemas.Bot:
         return await self._ladders.bot("{owner}/{bot}".format(**request.path_params))
 
-    async def _listed(self, request: Request) -> shapes.Games:
+    async def _listed(self, request: Request) -> schemas.Games:
         return await self._games.listed(dict(request.query_params))
 
-    async def _watched(self, request: Request) -> shapes.Watched:
+    async def _watched(self, request: Request) -> schemas.Watched:
         return await self._games.watched(request.path_params["game_id"])
 
-    async def _replay(self, request: Request) -> shapes.Replay:
+    async def _replay(self, request: Request) -> schemas.Replay:
         return await self._games.replay(request.path_params["game_id"])
 
     # --- JSON -----------------------------------------------------------------------------------
@@ -190,15 +190,15 @@ class Site:
         file, svg = "/replay.json", "/boards/{moment:int}.svg"
         tell, game = _told, "/api/games/{game_id}"
         return [
-            tell("/api/arena", "arena", self._arena, shapes.Arena),
-            tell("/api/ladders", "ladders", lambda _: self._ladders.ladders(), shapes.Ladders),
-            tell("/api/ladders/{ladder}", "ladder", self._table, shapes.Table, ladder | _PAGED),
-            tell("/api/bots/{owner}/{bot}", "bot", self._bot, shapes.Bot, bot),
-            tell("/api/games", "games", self._listed, shapes.Games, wanted | _PAGED),
-            tell(game, "game", self._watched, shapes.Watched, _GAME),
-            tell(f"{game}/replay", "replay", self._replay, shapes.Replay, _GAME),
-            tell("/api/rulesets", "rulesets", _rulesets, shapes.Rulesets),
-            tell("/api/rulesets/{ruleset}", "ruleset", _ruleset, shapes.Ruleset, ruleset),
+            tell("/api/arena", "arena", self._arena, schemas.Arena),
+            tell("/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.Ladders),
+            tell("/api/ladders/{ladder}", "ladder", self._table, schemas.Table, ladder | _PAGED),
+            tell("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.Bot, bot),
+            tell("/api/games", "games", self._listed, schemas.Games, wanted | _PAGED),
+            tell(game, "game", self._watched, schemas.Watched, _GAME),
+            tell(f"{game}/replay", "replay", self._replay, schemas.Replay, _GAME),
+            tell("/api/rulesets", "rulesets", _rulesets, schemas.Rulesets),
+            tell("/api/rulesets/{ruleset}", "ruleset", _ruleset, schemas.Ruleset, ruleset),
             Route(
                 f"{game}{file}",
                 "replay_file",
@@ -238,7 +238,7 @@ class Site:
     async def _refuse(self, request: Request, raised: Exception) -> Response:
         """A page, or JSON where JSON was asked for, that says why."""
         error, status = _error(raised, request)
-        facts: shapes.Refusal = {"reason": error.reason, "message": error.message}
+        facts: schemas.Refusal = {"reason": error.reason, "message": error.message}
         wants_json = request.headers.get("accept", "").startswith("application/json")
         if wants_json or request.url.path.startswith("/api"):
             return JSONResponse(facts, status)
@@ -273,9 +273,9 @@ def _told(
     return Route(path, name, summary, answer, shape, parameters=parameters or {})
 
 
-async def _rulesets(_request: Request) -> shapes.Rulesets:
+async def _rulesets(_request: Request) -> schemas.Rulesets:
     return rulesets.summaries()
 
 
-async def _ruleset(request: Request) -> shapes.Ruleset:
+async def _ruleset(request: Request) -> schemas.Ruleset:
     return rulesets.ruleset_facts(request.path_params["ruleset"])

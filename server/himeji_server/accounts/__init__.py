@@ -1,0 +1,1 @@
+"""Owners, bots and tokens: who calls, and what they may do."""

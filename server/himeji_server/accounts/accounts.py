@@ -1,0 +1,141 @@
+"""Accounts: owners, and through `bots` and `tokens` all that is theirs.
+
+For the rest of the server:
+
+    caller = current_caller()                            # in a handler (caller.py)
+    bot, version = await accounts.bots.player(caller, request.bot, request.bot_version)
+    issued = await accounts.house_token("greedy")        # for a process of the house
+    with streams.watch(caller) as ended: ...             # an open stream (revocations.py)
+"""
+
+import asyncio
+from typing import Final
+
+from himeji.rules.errors import Forbidden, InvalidRequest, Refused
+from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
+
+from himeji_server import names, pagination
+from himeji_server.accounts import token_format
+from himeji_server.accounts.bots import Bots
+from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.accounts.tokens import ALL_SCOPES, OWNERS_SCOPES, Issued, Tokens, Wish
+from himeji_server.limits import AccountLimits
+from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
+from himeji_server.rate_limits import exceeded
+from himeji_server.store import Store
+from himeji_server.store.accounts import AccountStore, FirstToken, Owner
+from himeji_server.store.presence import Presence
+from himeji_server.store.tokens import Token, scopes_text
+
+LONGEST_DISPLAY_NAME: Final = 80
+HOUSE_TOKEN_MS: Final = 7 * 24 * 3_600_000
+_SHORTEST_STRANGERS_ID: Final = 16
+_NO_LIMIT: Final = 1 << 31
+
+
+class Accounts:
+    """The accounts of an arena."""
+
+    def __init__(
+        self, store: Store, limits: AccountLimits | None = None, *, dev: bool = False
+    ) -> None:
+        """With `dev` there is a local owner, whose bots exist as soon as they play."""
+        self._limits = limits or AccountLimits()
+        self._store = AccountStore(store)
+        self.requests = Requests(self._store)
+        self._dev = dev
+        self.bots = Bots(self._store, Presence(store), self._limits, dev=dev)
+        self.tokens = Tokens(store, self._limits)
+
+    async def who_am_i(self, caller: Caller) -> tuple[Owner, Token]:
+        """The owner and the token behind a call."""
+        return await asyncio.gather(self.owner(caller.owner), self.tokens.get(caller.token_id))
+
+    async def create_owner(
+        self, caller: Caller | None, name: str, display_name: str = "", request_id: str = ""
+    ) -> tuple[Owner, Issued]:
+        """Create an owner with a first token. Whether a stranger may is the guard's business."""
+        names.owner_name(name)
+        names.text_of(display_name, "display_name", LONGEST_DISPLAY_NAME)
+        if name in names.RESERVED:
+            raise names.in_use("owner", name)
+        plan = await self._planned_owner(caller, name, display_name, request_id)
+        await self._reserve(name)
+        secret = token_format.new_secret(plan.token_id)
+        first = FirstToken(plan.token_id, token_format.digest(secret), scopes_text(OWNERS_SCOPES))
+        # Who learns a stranger's request id must not get at a token that is in use.
+        if_unused = caller is None or not caller.has(SCOPE_ADMIN)
+        owner = Owner(name, display_name, 0, house=False)
+        status = await self._store.create_owner(owner, plan.mark, first, if_unused=if_unused)
+        if status == "exists":
+            raise names.in_use("owner", name)
+        if status != "ok":
+            raise Refused("since then the first token got another secret or was revoked")
+        return await self.owner(name), Issued(await self.tokens.get(plan.token_id), secret)
+
+    async def owner(self, name: str) -> Owner:
+        """An owner; raises UnknownAccount."""
+        found = await self._store.owner(names.owner_name(name))
+        if found is None:
+            raise names.unknown("owner", name)
+        return found
+
+    async def owners(self, page_size: int, page_token: str) -> tuple[list[Owner], str]:
+        """A page of all owners."""
+        size, place = pagination.size(page_size), pagination.place(page_token, "owners")
+        found = await self._store.owner_names(place, size + 1)
+        following = pagination.token(found[size - 1], "owners") if len(found) > size else ""
+        return await self._store.owners(found[:size]), following
+
+    async def prepare(self) -> None:
+        """Make the owners that an arena has by itself, when it opens."""
+        await self._make_owner(HOUSE, "The house", house=True)
+        if self._dev:
+            await self._make_owner(LOCAL, "This machine")
+        else:  # whatever development mode left in the same store opens nothing here
+            await self.tokens.revoke_all(LOCAL)
+
+    async def house_token(self, bot: str, description: str = "") -> Issued:
+        """A token for a process that plays "house/<bot>", which is created where it is missing.
+
+        It is bound to the bot, good for reading and playing, and lives for a week; a process
+        whose token ends is started again with a new one.
+        """
+        name = names.bot_name(str(BotName(HOUSE, bot)))
+        await self.bots.ensure(name, description)
+        wish = Wish(HOUSE, str(name), (SCOPE_READ, SCOPE_PLAY), ARENA, HOUSE_TOKEN_MS)
+        return await self.tokens.for_arena(wish)
+
+    async def full_token(self, owner: str, label: str) -> Issued:
+        """A token with all scopes for an owner of the arena's own, who is made if missing."""
+        if owner not in names.RESERVED:
+            raise Forbidden(f"{owner} is not an owner of the arena's own")
+        await self._make_owner(owner, "")
+        return await self.tokens.for_arena(Wish(owner, "", ALL_SCOPES, label))
+
+    async def _planned_owner(
+        self, caller: Caller | None, name: str, display_name: str, request_id: str
+    ) -> Plan:
+        content: list[object] = ["CreateOwner", name, display_name]
+        first = Plan(token_id=token_format.new_id(name))
+        if caller is not None:
+            return await self.requests.planned(caller.owner, request_id, content, first)
+        if 0 < len(request_id) < _SHORTEST_STRANGERS_ID:
+            raise InvalidRequest(
+                "without a token the request id is all that tells you from others: give it "
+                f"{_SHORTEST_STRANGERS_ID} characters or more, a random UUID by preference",
+                {"field": "request_id"},
+            )
+        # Noted apart from the requests that the owner makes later.
+        strangers_id = f"stranger {request_id}" if request_id else ""
+        return await self.requests.planned(name, strangers_id, content, first)
+
+    async def _reserve(self, name: str) -> None:
+        most = self._limits.owners
+        if not await self._store.reserve_owner(name, most):
+            raise exceeded("owners", most, "this arena has {} owners and takes no more")
+
+    async def _make_owner(self, name: str, display_name: str, *, house: bool = False) -> None:
+        await self._store.reserve_owner(name, _NO_LIMIT)
+        await self._store.create_owner(Owner(name, display_name, 0, house), ARENA)

@@ -1,0 +1,183 @@
+"""Bots and their versions: what can be done with them, and by whom."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
+
+from himeji.rules.errors import HimejiError, InvalidRequest
+
+from himeji_server import names, pagination
+from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.limits import AccountLimits
+from himeji_server.names import LOCAL, BotName
+from himeji_server.rate_limits import exceeded
+from himeji_server.store.accounts import AccountStore, Bot, BotVersion
+from himeji_server.store.presence import Presence
+
+LONGEST_DESCRIPTION: Final = 500
+LONGEST_LABEL: Final = 80
+_OWNERS_AT_ONCE: Final = 100
+
+
+class Bots:
+    """The bots of an arena."""
+
+    def __init__(
+        self, store: AccountStore, presence: Presence, limits: AccountLimits, *, dev: bool
+    ) -> None:
+        """With `dev`, a bot of the local owner exists as soon as it plays."""
+        self._store = store
+        self._presence = presence
+        self._requests = Requests(store)
+        self._limits = limits
+        self._dev = dev
+
+    async def create(
+        self, caller: Caller, name: str, description: str, label: str, request_id: str = ""
+    ) -> Bot:
+        """Create a bot of the caller's with its first version."""
+        bot = names.bot_name(name)
+        caller.need_bot(bot)
+        names.text_of(description, "description", LONGEST_DESCRIPTION)
+        names.text_of(label, "version_label", LONGEST_LABEL)
+        content: list[object] = ["CreateBot", name, description, label]
+        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._create(bot, description, label, plan.mark)
+        # A retry gets the first answer again, whatever became of the bot since.
+        return replace(await self._get(bot), newest_version=1, retired=0)
+
+    async def get(self, name: str) -> Bot:
+        """A bot; raises UnknownAccount."""
+        return await self._get(names.bot_name(name))
+
+    async def listed(
+        self, owner: str, page_size: int, page_token: str, *, show_retired: bool
+    ) -> tuple[list[Bot], str]:
+        """A page of the bots of an owner, or of all."""
+        if owner:
+            names.owner_name(owner)
+        size, question = pagination.size(page_size), ("bots", owner, show_retired)
+        place = pagination.place(page_token, *question)
+        after = names.bot_name(place, "page_token") if place else None
+        found: list[BotName] = []
+        async for chunk in self._names_after(after, owner, retired=show_retired):
+            found += chunk
+            if len(found) > size:
+                break
+        following = pagination.token(str(found[size - 1]), *question) if len(found) > size else ""
+        return await self._store.bots(found[:size]), following
+
+    async def retire(self, caller: Caller, name: str, request_id: str = "") -> Bot:
+        """Retire a bot of the caller's; its open streams end."""
+        bot = names.bot_name(name)
+        caller.need_bot(bot)
+        await self._requests.planned(caller.owner, request_id, ["RetireBot", name], Plan())
+        if not await self._store.retire_bot(bot):
+            raise names.unknown("bot", name)
+        await self._presence.dismiss(name)
+        return await self._get(bot)
+
+    async def create_version(
+        self, caller: Caller, name: str, label: str, request_id: str = ""
+    ) -> BotVersion:
+        """Create the next version of a bot of the caller's."""
+        bot = names.bot_name(name)
+        caller.need_bot(bot)
+        names.text_of(label, "label", LONGEST_LABEL)
+        content: list[object] = ["CreateBotVersion", name, label]
+        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        most = self._limits.versions_per_bot
+        status, number = await self._store.create_version(bot, label, plan.mark, most)
+        refusals: dict[str, HimejiError] = {
+            "missing": names.unknown("bot", name),
+            "retired": names.retired(name),
+            "limit": exceeded("versions_per_bot", most, "a bot may have {} versions"),
+        }
+        if status in refusals:
+            raise refusals[status]
+        return (await self._store.versions(bot, number, number))[0]
+
+    async def versions(
+        self, name: str, page_size: int, page_token: str
+    ) -> tuple[list[BotVersion], str]:
+        """A page of the versions of a bot, the newest first."""
+        bot = await self.get(name)
+        size, question = pagination.size(page_size), ("versions", name)
+        place = pagination.place(page_token, *question)
+        if place and not (place.isdecimal() and len(place) < 10):
+            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+        last = int(place) - 1 if place else bot.newest_version
+        first = max(last - size + 1, 1)
+        found = await self._store.versions(bot.name, first, last) if last > 0 else []
+        following = pagination.token(str(first), *question) if first > 1 else ""
+        return found[::-1], following
+
+    async def player(self, caller: Caller, bot: str = "", version: int = 0) -> tuple[str, int]:
+        """The bot and version for which the caller sits down: the one named, or the token's.
+
+        Raises InvalidRequest without a bot, Forbidden for a foreign one, UnknownAccount for one
+        or a version that does not exist, BotRetired for a retired one.
+        """
+        wanted = bot or caller.bot
+        if not wanted:
+            raise InvalidRequest("the token is bound to no bot, so name one", {"field": "bot"})
+        name = names.bot_name(wanted)
+        caller.need_bot(name)
+        if self._dev and name.owner == LOCAL:
+            await self.ensure(name)
+        found = await self._get(name)
+        if found.retired:
+            raise names.retired(str(name))
+        if not 0 <= version <= found.newest_version:
+            raise names.unknown("bot_version", f"{name}@{version}")
+        return str(name), version or found.newest_version
+
+    async def check_active(self, name: str) -> None:
+        """Raise BotRetired for a bot that was retired."""
+        if (await self.get(name)).retired:
+            raise names.retired(name)
+
+    async def ensure(self, name: BotName, description: str = "") -> None:
+        """Create a bot for the arena where it is missing."""
+        if await self._store.bot(name) is None:
+            await self._create(name, description, "", names.ARENA)
+
+    async def _create(self, bot: BotName, description: str, label: str, mark: str) -> None:
+        most = (self._limits.bots_per_owner, self._limits.bot_names_per_owner)
+        status = await self._store.create_bot(bot, description, label, mark, most)
+        active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
+        refusals: dict[str, HimejiError] = {
+            "exists": names.in_use("bot", str(bot)),
+            "active": exceeded("bots_per_owner", most[0], active),
+            "all": exceeded(
+                "bot_names_per_owner", most[1], f"{retired_too}, the retired ones counted"
+            ),
+        }
+        if status in refusals:
+            raise refusals[status]
+
+    async def _get(self, name: BotName) -> Bot:
+        found = await self._store.bot(name)
+        if found is None:
+            raise names.unknown("bot", str(name))
+        return found
+
+    async def _names_after(
+        self, after: BotName | None, owner: str, *, retired: bool
+    ) -> AsyncIterator[list[BotName]]:
+        """The names after one, ascending, in chunks: the rest of its owner, then owner by owner."""
+        if after is not None:
+            yield await self._store.bots_of(after.owner, after.short, retired=retired)
+        elif owner:
+            yield await self._store.bots_of(owner, retired=retired)
+        place = after.owner if after is not None else ""
+        while not owner and (
+            owners := await self._store.owner_names(place, _OWNERS_AT_ONCE, by_bot=True)
+        ):
+            chunks = await asyncio.gather(
+                *(self._store.bots_of(each, retired=retired) for each in owners)
+            )
+            yield [name for chunk in chunks for name in chunk]
+            place = owners[-1]

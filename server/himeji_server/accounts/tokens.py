@@ -1,0 +1,276 @@
+"""Tokens: who shows one, what it is good for, and how it is made, rotated and ended.
+
+A secret leaves the arena once, in the answer that makes it; only its digest is kept.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+from himeji.rules.errors import (
+    Forbidden,
+    InvalidRequest,
+    InvalidToken,
+    LimitExceeded,
+    Refused,
+    UnknownAccount,
+)
+from himeji.v1.account_service_pb2 import (
+    SCOPE_ADMIN,
+    SCOPE_MANAGE,
+    SCOPE_PLAY,
+    SCOPE_READ,
+)
+
+from himeji_server import names, pagination
+from himeji_server.accounts import token_format
+from himeji_server.accounts.caller import Caller, missing_scope
+from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.limits import AccountLimits
+from himeji_server.store import Store
+from himeji_server.store.accounts import AccountStore
+from himeji_server.store.tokens import NewToken, Token, TokenStore, owner_of
+
+OWNERS_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE)
+"""What the first token of an owner is good for."""
+
+ALL_SCOPES: Final = (*OWNERS_SCOPES, SCOPE_ADMIN)
+
+LONGEST_LABEL: Final = 80
+LONGEST_LIFETIME_MS: Final = 10 * 365 * 24 * 3_600_000
+LONGEST_OVERLAP_MS: Final = 7 * 24 * 3_600_000
+_USE_MS: Final = 60_000
+_ENDED_KEPT: Final = 100
+_ARENA_TOKENS: Final = 8
+_NO_LIMIT: Final = 1 << 31
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A token with the secret that was just made for it."""
+
+    token: Token
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a token shall be."""
+
+    owner: str = ""
+    bot: str = ""
+    scopes: Collection[int] = ()
+    label: str = ""
+    lifetime_ms: int | None = None
+
+
+def opens(token: Token | None, digest: str, now: int) -> bool:
+    """Whether a secret, given by its digest, works for a token."""
+    if token is None or token.ended(now):
+        return False
+    before = token.digest_before if now < token.overlap else ""
+    return token_format.same(digest, token.digest) | token_format.same(digest, before)
+
+
+class Tokens:
+    """The tokens of an arena."""
+
+    def __init__(self, store: Store, limits: AccountLimits) -> None:
+        self.store = TokenStore(store)
+        self._accounts = AccountStore(store)
+        self._requests = Requests(self._accounts)
+        self._limits = limits
+
+    async def verify(self, secret: str) -> Caller:
+        """Who shows this secret; raises InvalidToken."""
+        token_id = token_format.id_in(secret)
+        if token_id is None:
+            raise InvalidToken("this is no token (himeji_…): is a part of it missing or mistyped?")
+        token, now = await self.store.get_now(token_id)
+        digest = token_format.digest(secret)
+        if token is None or not opens(token, digest, now):
+            raise InvalidToken("the token is unknown, expired or revoked")
+        if now - token.used >= _USE_MS:
+            await self.store.note_use(token_id, now)
+        return Caller(token.owner, token_id, frozenset(token.scopes), token.bot, digest)
+
+    async def get(self, token_id: str) -> Token:
+        """A token; raises UnknownAccount."""
+        token = await self.store.get(token_id) if token_format.is_id(token_id) else None
+        if token is None:
+            raise UnknownAccount("there is no such token", {"kind": "token", "name": token_id})
+        return token
+
+    async def create(self, caller: Caller, wish: Wish, request_id: str = "") -> Issued:
+        """Create a token for the caller, or for anybody if the caller is an administrator."""
+        owner = names.owner_name(wish.owner or caller.owner)
+        caller.need(SCOPE_MANAGE if owner == caller.owner else SCOPE_ADMIN)
+        if wish.bot != caller.bot and caller.bot:
+            raise Forbidden(f"the token is bound to {caller.bot}, and so are those it creates")
+        scopes = _checked_scopes(wish.scopes, caller)
+        label = names.text_of(wish.label, "label", LONGEST_LABEL)
+        lifetime = _checked_lifetime(wish.lifetime_ms)
+        await self._check_owner_and_bot(owner, wish.bot)
+        content = ["CreateToken", owner, wish.bot, scopes, label, lifetime]
+        first = Plan(token_id=token_format.new_id(owner))
+        plan = await self._requests.planned(caller.owner, request_id, content, first)
+        secret = token_format.new_secret(plan.token_id)
+        digest = token_format.digest(secret)
+        new = NewToken(plan.token_id, digest, wish.bot, scopes, label, lifetime)
+        return await self._created(new, plan.mark, secret, self._limits.tokens_per_owner)
+
+    async def rotate(
+        self, caller: Caller, token_id: str = "", overlap_ms: int = 0, request_id: str = ""
+    ) -> Issued:
+        """Give one of the caller's tokens a new secret; the old one works on for the overlap."""
+        if overlap_ms < 0:
+            raise InvalidRequest("the overlap is less than 0", {"field": "overlap"})
+        token = await self._own(caller, token_id or caller.token_id)
+        beyond = set(token.scopes) - caller.scopes
+        if beyond:  # its secret would make more of the caller than there is
+            raise missing_scope([min(beyond)])
+        content = ["RotateToken", token.token_id, overlap_ms]
+        first = Plan(before=token.digest)
+        plan = await self._requests.planned(caller.owner, request_id, content, first)
+        shows_old_secret = caller.token_id == token.token_id and caller.digest != token.digest
+        if shows_old_secret and plan.mark != token.mark:
+            raise Forbidden("a secret that was rotated out cannot rotate its token again")
+        secret = token_format.new_secret(token.token_id)
+        status = await self.store.rotate(
+            token.token_id,
+            plan.mark,
+            digest=token_format.digest(secret),
+            before=plan.before,
+            overlap_ms=min(overlap_ms, LONGEST_OVERLAP_MS),
+        )
+        if status != "ok":
+            raise _changed_since()
+        return Issued(await self.get(token.token_id), secret)
+
+    async def revoke(self, caller: Caller, token_id: str, request_id: str = "") -> Token:
+        """End a token of the caller's, or anybody's if the caller is an administrator."""
+        token = await self._own(caller, token_id, else_scope=SCOPE_ADMIN)
+        content: list[object] = ["RevokeToken", token_id]
+        await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self.store.revoke(token.token_id)
+        return await self.get(token_id)
+
+    async def listed(
+        self, caller: Caller, owner: str, page_size: int, page_token: str, *, show_ended: bool
+    ) -> tuple[list[Token], str]:
+        """A page of the tokens of the caller, or of anybody if the caller is an administrator."""
+        owner = names.owner_name(owner or caller.owner)
+        caller.need(SCOPE_MANAGE if owner == caller.owner else SCOPE_ADMIN)
+        size, question = pagination.size(page_size), ("tokens", owner, show_ended)
+        place = pagination.place(page_token, *question)
+        now = await self.store.now()
+        found = [
+            each
+            for each in await self.store.of_owner(owner)
+            if (show_ended or not each.ended(now))
+            and caller.bot in ("", each.bot)
+            and (not place or _place(each) < place)
+        ]
+        more = len(found) > size
+        return found[:size], pagination.token(_place(found[size - 1]), *question) if more else ""
+
+    async def for_arena(self, wish: Wish) -> Issued:
+        """A token for a program of the arena's own; of such there are a few, and old ones end."""
+        alike = [
+            each.token_id
+            for each in await self.store.of_owner(wish.owner)
+            if (each.bot, each.label) == (wish.bot, wish.label) and not each.revoked
+        ]
+        for token_id in alike[_ARENA_TOKENS - 1 :]:
+            await self.store.revoke(token_id)
+        plan = Plan(token_id=token_format.new_id(wish.owner))
+        secret = token_format.new_secret(plan.token_id)
+        digest, scopes = token_format.digest(secret), tuple(sorted(wish.scopes))
+        lifetime = wish.lifetime_ms or 0
+        new = NewToken(plan.token_id, digest, wish.bot, scopes, wish.label, lifetime)
+        return await self._created(new, plan.mark, secret, _NO_LIMIT)
+
+    async def revoke_all(self, owner: str) -> None:
+        """End every token of an owner."""
+        for token in await self.store.of_owner(owner):
+            if not token.revoked:
+                await self.store.revoke(token.token_id)
+
+    async def _created(self, new: NewToken, mark: str, secret: str, most: int) -> Issued:
+        status = await self.store.create(new, mark, most)
+        if status == "limit":
+            raise LimitExceeded(
+                f"an owner may have {most} tokens: revoke one that is not needed",
+                {"limit": "tokens_per_owner", "allowed": str(most)},
+            )
+        if status != "ok":
+            raise _changed_since()
+        await self._forget_old(owner_of(new.token_id))
+        return Issued(await self.get(new.token_id), secret)
+
+    async def _forget_old(self, owner: str) -> None:
+        """Keep the newest of the tokens that ended; else creating and revoking fills the store."""
+        now = await self.store.now()
+        ended = [each for each in await self.store.of_owner(owner) if each.ended(now)]
+        for token in ended[_ENDED_KEPT:]:
+            await self.store.forget(token.token_id)
+
+    async def _own(self, caller: Caller, token_id: str, else_scope: int | None = None) -> Token:
+        """A token that the caller may manage, or may touch by another scope if it is foreign."""
+        if not token_format.is_id(token_id):
+            raise InvalidRequest("this is not the id of a token", {"field": "token_id"})
+        if owner_of(token_id) == caller.owner:
+            caller.need(SCOPE_MANAGE)
+        elif else_scope is None:
+            raise Forbidden("the token is somebody else's")
+        else:
+            caller.need(else_scope)
+        token = await self.get(token_id)
+        if caller.bot not in ("", token.bot):
+            raise Forbidden(f"the token that was shown is bound to {caller.bot}")
+        return token
+
+    async def _check_owner_and_bot(self, owner: str, bot: str) -> None:
+        if await self._accounts.owner(owner) is None:
+            raise UnknownAccount(f"there is no owner {owner}", {"kind": "owner", "name": owner})
+        if not bot:
+            return
+        name = names.bot_name(bot)
+        if name.owner != owner:
+            raise InvalidRequest(f"{bot} is not a bot of {owner}", {"field": "bot"})
+        found = await self._accounts.bot(name)
+        if found is None:
+            raise UnknownAccount(f"there is no bot {bot}", {"kind": "bot", "name": bot})
+        if found.retired:
+            raise names.retired(str(bot))
+
+
+def _checked_scopes(scopes: Collection[int], caller: Caller) -> tuple[int, ...]:
+    wanted = set(scopes)
+    if not wanted or not wanted <= set(ALL_SCOPES):
+        raise InvalidRequest(
+            "a token needs at least one scope, and known ones", {"field": "scopes"}
+        )
+    beyond = wanted - caller.scopes
+    if beyond:
+        raise missing_scope([min(beyond)])
+    return tuple(sorted(wanted))
+
+
+def _checked_lifetime(lifetime_ms: int | None) -> int:
+    if lifetime_ms is None:
+        return 0
+    if not 0 < lifetime_ms <= LONGEST_LIFETIME_MS:
+        raise InvalidRequest(
+            "a token lives for a time that is more than 0 and at most 10 years",
+            {"field": "lifetime"},
+        )
+    return lifetime_ms
+
+
+def _changed_since() -> Refused:
+    return Refused("since then the token got another secret, expired or was revoked")
+
+
+def _place(token: Token) -> str:
+    return f"{token.created:015} {token.token_id}"

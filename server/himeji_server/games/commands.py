@@ -1,0 +1,375 @@
+"""The host: creates, seats, plays and ends games as people and their bots ask for it."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from himeji import rules
+from himeji.rules.errors import (
+    GameEnded,
+    GameNotStarted,
+    HimejiError,
+    IllegalAction,
+    InvalidRequest,
+    NotYourDecision,
+    Refused,
+    SeatLost,
+    SeatTaken,
+    StaleDecision,
+    StoreUnavailable,
+    UnknownAction,
+    UnknownGame,
+)
+from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
+from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.chain import Words, commitment, first_link
+
+from himeji_server import names
+from himeji_server.games.live_game import Answered, Prefix, Table, play_prefix
+from himeji_server.games.live_games import How, Ledger, Then
+from himeji_server.games.receipts import NO_ENTRY, Receipt, receipt_again
+from himeji_server.limits import Limits
+from himeji_server.store.games import (
+    OVER,
+    WAITING,
+    Entry,
+    Outcome,
+    Sitter,
+)
+
+TRIES: Final = 5  # against other processes that change the same game
+
+
+_ANSWER: Final = LogCause.LOG_CAUSE_ANSWER  # looked up once: by name, it costs a microsecond
+
+
+def _unheard(_table: Table, _receipt: Receipt) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """What a game is created with."""
+
+    ruleset: str
+    options: dict[str, str]
+    plans: tuple[SeatPlan, ...]
+    clock: tuple[int, int] | None  # bank and increment in milliseconds
+    strike_limit: int
+    ladder: str = ""
+    tournament: str = ""
+    rated: bool = False
+    patience: int = int(Limits.waiting_seconds * 1000)  # milliseconds until open seats cancel it
+    meant_for: tuple[tuple[str, int], ...] = ()
+    """A seating: the bot and version of each seat, which have to answer."""
+
+    secret: bytes = b""
+    """What the chance key follows from; a fresh one if it is empty, which is the rule."""
+
+
+def new_secret() -> bytes:
+    """The secret of a game, which nobody knows before it is over."""
+    return secrets.token_bytes(32)
+
+
+class Host:
+    """Plays the games of a store. Many hosts may share one store."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    # --- before the game ----------------------------------------------------------------------
+
+    async def create(self, new: NewGame, game_id: str | None = None, creator: str = "") -> Table:
+        """Store a new game; it begins when all its seats are taken."""
+        ruleset = rules.ruleset(new.ruleset)
+        ruleset.check_seats(len(new.plans))
+        options = ruleset.check_options(new.options)
+        secret = new.secret or new_secret()
+        header = Game(
+            game_id=game_id or secrets.token_hex(10),
+            ruleset=ruleset.name,
+            revision=ruleset.revision,
+            strike_limit=new.strike_limit,
+            ladder=new.ladder,
+            tournament=new.tournament,
+            rated=new.rated,
+        )
+        for name in sorted(options):
+            header.options.add(name=name, value=options[name])
+        for plan in new.plans:
+            header.seats.add().plan.CopyFrom(plan)
+        for seat, (bot, version) in zip(header.seats, new.meant_for, strict=False):
+            seat.bot, seat.bot_version = bot, version
+        if new.clock is not None:
+            header.clock.bank.FromMilliseconds(new.clock[0])
+            header.clock.increment.FromMilliseconds(new.clock[1])
+        header.chance.commitment = commitment(secret)
+        chain = first_link(header.game_id, header.chance.commitment)
+        await self._ledger.games.create(header, secret, chain, new.patience, creator)
+        return await self._ledger.table(header.game_id)
+
+    async def join(self, game_id: str, seats: Sequence[int], sitter: Sitter) -> tuple[Table, int]:
+        """Take the first open one of the seats, and begin the game if it was the last."""
+        status, seat = await self._ledger.games.sit(game_id, seats, sitter)
+        if status == "taken":
+            raise SeatTaken(f"no seat of {game_id} that you may take is open", {"game_id": game_id})
+        if status == "missing":
+            raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
+        async with self._ledger.turns.at(game_id):
+            table = await self._ledger.begin(await self._ledger.fresh(game_id))
+        if status == "state" and table.stored.state == OVER:
+            raise GameEnded("the game is over", {"game_id": game_id})
+        if status == "state":
+            raise SeatTaken(f"game {game_id} has begun", {"game_id": game_id})
+        return table, seat
+
+    # --- playing ------------------------------------------------------------------------------
+
+    async def act(
+        self,
+        game_id: str,
+        bot: str,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None] = _unheard,
+    ) -> Receipt:
+        """Answer a decision; the same answer again gets the same receipt.
+
+        `accepted` hears of the answer that stands, with the game as it then is, before anybody
+        else hears what follows from it. Raises IllegalAction, UnknownAction (nothing was played;
+        a strike was counted, or was before for the same answer), AlreadyDecided, StaleDecision,
+        NotYourDecision, SeatLost, GameEnded.
+        """
+        if not actions:
+            raise InvalidRequest("an answer needs at least one action", {"field": "actions"})
+        async with self._ledger.turns.at(game_id):
+            for _ in range(TRIES):
+                table = self._ledger.tables.get(game_id) or await self._ledger.fresh(game_id)
+                remembered = table.link
+                try:
+                    receipt = await self._try(table, bot, decision, actions, accepted)
+                except (IllegalAction, UnknownAction, SeatLost, StoreUnavailable):
+                    raise
+                except Refused:
+                    # Said from memory, which may be old: asked again of the store.
+                    if (await self._ledger.fresh(game_id)).link == remembered:
+                        raise
+                    continue
+                except BaseException:
+                    self._ledger.forget(game_id)  # who was interrupted may have played in memory
+                    raise
+                if receipt is not None:
+                    return receipt
+                self._ledger.forget(game_id)
+        raise StoreUnavailable("the game changes too fast, try again")
+
+    def act_at_once(  # noqa: PLR0913 - what `act` takes, and `then`
+        self,
+        game_id: str,
+        bot: str,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None],
+        *,
+        then: Then,
+    ) -> bool:
+        """Answer a decision without a task for it, if nothing but the commit is to be waited for.
+
+        False: nothing was done, and `act` finds out what is to be said. `then` hears what became
+        of the commit; unless it is "ok", `act` knows what else there is to do.
+        """
+        ledger = self._ledger
+        table = ledger.tables.get(game_id)
+        if table is None or table.asked_bot != bot or table.stored.decision != decision:
+            return False
+        if not ledger.turns.take_if_free(game_id):
+            return False
+        try:
+            sent = self._play(table, decision, actions, accepted, then)
+        except BaseException:
+            ledger.forget(game_id)
+            ledger.turns.give(game_id)
+            raise
+        if not sent:
+            ledger.turns.give(game_id)
+        return sent
+
+    def _play(
+        self,
+        table: Table,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None],
+        then: Then,
+    ) -> bool:
+        """Play what can be played of an answer, and send it off; False if nothing can."""
+        play = table.play
+        if play is None:
+            return False
+        prefix = play_prefix(play, actions)
+        if not prefix.played:
+            return False
+        receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
+        words, how = _answer(table, prefix, receipt, accepted)
+
+        def committed(outcome: Outcome | Exception) -> None:
+            self._ledger.turns.give(table.game_id)
+            then(outcome)
+
+        self._ledger.start(table, play, words, how, committed)
+        return True
+
+    async def _try(
+        self,
+        table: Table,
+        bot: str,
+        decision: int,
+        actions: Sequence[int],
+        accepted: Callable[[Table, Receipt], None],
+    ) -> Receipt | None:
+        """One try to answer; None if another host was faster."""
+        standing = table.answers.get(decision)
+        if standing is not None and standing.seat in table.seats_of(bot):
+            receipt = receipt_again(decision, standing, actions)
+            accepted(table, receipt)
+            return receipt
+        seat = self._check(table, bot, decision)
+        play = table.play
+        if play is None:
+            raise GameNotStarted("the game has not begun")
+        prefix = play_prefix(play, actions)
+        if not prefix.played and prefix.refusal is not None:
+            if not await self._strike(table, seat, actions):
+                return None
+            raise prefix.refusal
+        receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
+        words, how = _answer(table, prefix, receipt, accepted)
+        outcome = await self._ledger.commit(table, play, words, how)
+        if outcome.status == "fallen":
+            reason = await self._ledger.flag_reason(bot)
+            table = await self._ledger.read(table.game_id)
+            await self._ledger.lose(table, seat, reason, clock="fallen")
+            raise SeatLost(
+                f"the time of seat {seat} is over",
+                {"game_id": table.game_id, "seat": str(seat), "end_reason": _name(reason)},
+            )
+        return receipt if outcome.ok else None
+
+    def _check(self, table: Table, bot: str, decision: int) -> int:
+        """The seat that answers; raises the reason why it may not."""
+        stored, seats = table.stored, table.seats_of(bot)
+        facts = {"game_id": table.game_id, "decision_id": str(stored.decision)}
+        if stored.state == OVER:
+            raise GameEnded("the game is over", facts)
+        if stored.state == WAITING:
+            raise GameNotStarted("the game has not begun", facts)
+        if not seats:
+            raise NotYourDecision("you have no seat in this game", facts)
+        if all(stored.seats[seat].lost for seat in seats):
+            raise _seat_lost(table, seats[0])
+        if decision != stored.decision:
+            raise StaleDecision("that decision is not open", facts)
+        if stored.seat not in seats:
+            raise NotYourDecision(
+                f"seat {stored.seat} is asked", facts | {"seat": str(stored.seat)}
+            )
+        if stored.seats[stored.seat].lost:
+            raise _seat_lost(table, stored.seat)
+        return stored.seat
+
+    async def _strike(self, table: Table, seat: int, actions: Sequence[int]) -> bool:
+        """Count an illegal answer once; False if it was given to a decision that is not open."""
+        limit, decision = table.header.strike_limit, table.stored.decision
+        answer = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
+        strikes = await self._ledger.games.strike(table.game_id, decision, seat, answer, limit)
+        if strikes >= limit:
+            await self._ledger.lose(table, seat, EndReason.END_REASON_STRIKES)
+        return strikes >= 0
+
+    async def resign(self, game_id: str, bot: str, seat: int | None) -> Table:
+        """Give seats up; doing it twice is the same as once.
+
+        Before the game begins a seat is open again then, and a bot of the creator's cancels it all.
+        """
+        async with self._ledger.turns.at(game_id):
+            for _ in range(TRIES):
+                table = await self._ledger.fresh(game_id)
+                mine = [s for s in table.seats_of(bot) if seat is None or s == seat]
+                waits = table.stored.state == WAITING
+                if not mine and not (waits and (seat or 0) < len(table.stored.seats)):
+                    raise NotYourDecision("you have no such seat", {"game_id": game_id})
+                left = [s for s in mine if not table.stored.seats[s].lost]
+                if table.stored.state == OVER or not left:
+                    return table
+                if waits and names.owner_of(bot) == table.stored.creator:
+                    await self._ledger.stop(table, EndReason.END_REASON_CANCELLED)
+                elif waits and await self._ledger.games.stand_up(game_id, left, bot) == "full":
+                    await self._ledger.begin(table)
+                elif not waits:
+                    await self._ledger.lose(table, left[0], EndReason.END_REASON_RESIGNED)
+        raise StoreUnavailable("the game changes too fast, try again")
+
+    async def cancel(
+        self, game_id: str, reason: EndReason.ValueType = EndReason.END_REASON_CANCELLED
+    ) -> Table:
+        """Call a game off that has not begun; one that has begun goes on."""
+        async with self._ledger.turns.at(game_id):
+            for _ in range(TRIES):
+                table = await self._ledger.fresh(game_id)
+                if table.stored.state != WAITING:
+                    return table
+                await self._ledger.stop(table, reason)
+        raise StoreUnavailable("the game changes too fast, try again")
+
+    async def end(self, game_id: str, reason: EndReason.ValueType) -> Table:
+        """End a game from outside its rules, whether it has begun or not."""
+        async with self._ledger.turns.at(game_id):
+            for _ in range(TRIES):
+                table = await self._ledger.fresh(game_id)
+                if table.stored.state == OVER:
+                    return table
+                await self._ledger.stop(table, reason)
+        raise StoreUnavailable("the game changes too fast, try again")
+
+
+def _answer(
+    table: Table, prefix: Prefix, receipt: Receipt, accepted: Callable[[Table, Receipt], None]
+) -> tuple[Words, How]:
+    """What is committed of an answer; once it stands, `accepted` hears of it first."""
+    seat = table.stored.seat
+
+    def stands(entry: Entry) -> None:
+        receipt.entry = entry
+        table.answers[receipt.decision] = Answered(seat, prefix.played, entry)
+        accepted(table, receipt)
+
+    how = How(
+        clock="running",
+        answered=len(prefix.played),
+        stop=prefix.stop,
+        refusal=_words(prefix.refusal),
+        first=stands,
+    )
+    return Words(table.stored.version + 1, _ANSWER, seat, prefix.played), how
+
+
+def _words(refusal: HimejiError | None) -> str:
+    """A refusal as the log keeps it: the rule, a space, and why in words."""
+    return f"{refusal.details.get('rule', '')} {refusal.message}" if refusal is not None else ""
+
+
+def _name(reason: EndReason.ValueType) -> str:
+    return EndReason.Name(reason).removeprefix("END_REASON_")
+
+
+def _seat_lost(table: Table, seat: int) -> SeatLost:
+    reason = _name(EndReason.ValueType(table.stored.seats[seat].lost))
+    return SeatLost(
+        f"seat {seat} was lost before ({reason.lower()})",
+        {"game_id": table.game_id, "seat": str(seat), "end_reason": reason},
+    )

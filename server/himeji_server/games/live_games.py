@@ -1,0 +1,407 @@
+"""The ledger: games in memory as the store has them, and the one way to change them.
+
+Every change is: take a turn at the table, play in memory, commit, and only then let anybody see it.
+A commit that comes too late (another process was faster) throws the table away and begins anew
+from the store. Nothing is kept here that the store does not have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import structlog
+from himeji.rules.errors import StoreUnavailable, UnknownGame
+from himeji.rules.game import Game as Play
+from himeji.v1.game_pb2 import EndReason, SeatPolicy
+from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.chain import NOBODY, Words, link
+from himeji.wire.results import result
+
+from himeji_server.games.game_locks import Turns
+from himeji_server.games.live_game import (
+    BrokenLogError,
+    Link,
+    Table,
+    asked_seat,
+    begin,
+    catch_up,
+    check_holds,
+    restore,
+)
+from himeji_server.store.client import StoreRefusedError
+from himeji_server.store.games import (
+    OVER,
+    PLAYING,
+    WAITING,
+    Commit,
+    Entry,
+    Games,
+    Outcome,
+    StoredGame,
+)
+from himeji_server.store.presence import Presence
+from himeji_server.store.sending import Argument, settle
+
+_log = structlog.get_logger(__name__)
+
+MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
+MOST_OVER: Final = 100  # of them games that are over, which few come back to
+ASKED_AT_ONCE: Final = 500  # games; commits wait behind them
+MOST_SEEN: Final = 100_000  # games of which no more is remembered than how far they were seen
+OF_TWO: Final = 2  # a game in which one seat is left is over
+BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs more than playing on to it
+
+
+def _nothing(_entry: Entry) -> None:
+    return None
+
+
+class How(NamedTuple):
+    """The particulars of a commit, beside what happened."""
+
+    expected_state: str = PLAYING
+    clock: str = ""  # whether the clock of the entry's seat must be running or fallen
+    answered: int = 0
+    stop: int = 0
+    refusal: str = ""  # why the next action of an answer was not legal, for its receipt
+    ends: bytes = b""  # the result, if the game ends by it
+    new_decision: bool = True
+    fields: Mapping[str, Argument] = MappingProxyType({})
+    first: Callable[[Entry], None] = _nothing
+    """Hears of the entry, in step with the table, before everybody who follows the game."""
+
+
+PLAIN: Final = How()
+Then = Callable[[Outcome | Exception], None]
+
+
+def _nobody(_game_id: str) -> None:
+    return None
+
+
+class Ledger:
+    """The games of a store as one process knows them. Many ledgers may share one store.
+
+    Whoever calls what changes a game, or reads it anew, has a turn at it.
+    """
+
+    def __init__(self, games: Games, presence: Presence, changed: Callable[[Table], None]) -> None:
+        """`changed` is called with the game whenever this ledger commits to it or reads it anew."""
+        self.games = games
+        self.tables: OrderedDict[str, Table] = OrderedDict()
+        self.turns = Turns()
+        self.stand_in_is_asked: Callable[[str], None] = _nobody
+        """Called with the id of a game in which a lost seat has to answer."""
+        self._presence = presence
+        self._changed = changed
+        self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
+        self._over: OrderedDict[str, None] = OrderedDict()  # those that are over, the oldest first
+        self._seen: OrderedDict[str, Link] = OrderedDict()  # of tables that were forgotten
+        self._moves = 0  # how far the rearrangements of the store are known here
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def now(self) -> int:
+        """The store's time in milliseconds, as far as the last commit told."""
+        return _milliseconds() + self._ahead
+
+    def live(self) -> int:
+        """How many games that are being played are in memory."""
+        return sum(table.stored.state == PLAYING for table in list(self.tables.values()))
+
+    async def table(self, game_id: str) -> Table:
+        """The game as the store has it now; raises UnknownGame."""
+        async with self.turns.at(game_id):
+            return await self.fresh(game_id)
+
+    async def at(self, game_id: str, version: int | None) -> Table:
+        """The game at a version or a later one; the store is asked only if it has to be."""
+        async with self.turns.at(game_id):
+            known = self.tables.get(game_id)
+            if version is not None and known is not None and known.stored.version >= version:
+                return known
+            return await self.fresh(game_id)
+
+    async def differing(self, game_ids: Sequence[str]) -> list[str]:
+        """Those of the games that the store does not have as they are remembered here.
+
+        What changes here while the store is asked is left out: everybody was told of it. So is
+        what it cannot tell.
+        """
+        return [each for each, same in (await self._compared(game_ids)).items() if same is False]
+
+    async def _compared(self, game_ids: Sequence[str]) -> dict[str, bool | None]:
+        """Whether the store has each game as it is remembered here, None if it cannot tell."""
+        found: dict[str, bool | None] = {}
+        for first in range(0, len(game_ids), ASKED_AT_ONCE):
+            some = game_ids[first : first + ASKED_AT_ONCE]
+            before = [self._link(game_id) for game_id in some]
+            heads = await self.games.heads(some)
+            for game_id, seen, head in zip(some, before, heads, strict=True):
+                changed_here = seen is not None and seen != self._link(game_id)
+                found[game_id] = None if head is None else changed_here or seen == Link(*head)
+        return found
+
+    def _link(self, game_id: str) -> Link | None:
+        """How far a game was seen here, None if it was not."""
+        known = self.tables.get(game_id)
+        return self._seen.get(game_id) if known is None else known.link
+
+    async def look_again(self) -> None:
+        """Look at the games seen here that another node of the store has now.
+
+        A node that took over may have missed what was committed; only who saw it can tell.
+        """
+        moves, asked = self.games.moved(self._moves, [*self.tables, *self._seen])
+        compared = await self._compared(asked)
+        for game_id, same in compared.items():
+            if same is False:
+                with contextlib.suppress(UnknownGame):
+                    await self.table(game_id)
+        if None not in compared.values():
+            self._moves = moves
+
+    def forget(self, game_id: str) -> None:
+        """Read the game anew next time; what was seen of its log must then still be there."""
+        link_now = self._link(game_id)
+        self.tables.pop(game_id, None)
+        self._over.pop(game_id, None)
+        if link_now is not None:
+            self._seen[game_id] = link_now
+            self._seen.move_to_end(game_id)
+        while len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+
+    async def fresh(self, game_id: str) -> Table:
+        """The game as the store has it now; raises UnknownGame."""
+        known = self.tables.get(game_id)
+        if known is None:
+            return await self.read(game_id)
+        newer = await self.games.load_since(known.stored)
+        try:
+            moved_on = catch_up(known, newer)
+        except BrokenLogError:
+            return await self.read(game_id)  # the whole log tells what is wrong
+        except BaseException:
+            self.forget(game_id)
+            raise
+        if moved_on:
+            self._changed(known)
+        if known.stored.state == OVER:
+            self._lay_aside(game_id)
+        return known
+
+    async def read(self, game_id: str) -> Table:
+        """The game, read from its log; raises UnknownGame."""
+        self.forget(game_id)
+        stored = await self.games.load(game_id)
+        try:
+            table = self._restored(stored)
+        except BrokenLogError:
+            # While its slot moves, a game may be read at two places: only twice is a proof.
+            table = await self._read_again(game_id)
+        self._seen.pop(game_id, None)
+        self._keep(table)
+        # Who follows the game may know less: the answer to a commit can be lost with a connection.
+        self._changed(table)
+        return table
+
+    async def _read_again(self, game_id: str) -> Table:
+        """The game, or if its log is broken indeed, its end."""
+        stored = await self.games.load(game_id)
+        try:
+            return self._restored(stored)
+        except BrokenLogError as broken:
+            _log.error("broken log", game=game_id, why=str(broken))
+            return await self._void(stored)
+
+    def _restored(self, stored: StoredGame) -> Table:
+        table = restore(stored)
+        check_holds(stored, self._seen.get(table.game_id))
+        return table
+
+    def _keep(self, table: Table) -> None:
+        self.tables[table.game_id] = table
+        self.tables.move_to_end(table.game_id)
+        while len(self.tables) > MOST_TABLES:
+            self.forget(next(iter(self.tables)))
+        if table.stored.state == OVER:
+            self._lay_aside(table.game_id)
+
+    def _lay_aside(self, game_id: str) -> None:
+        """Keep a game that is over for a while, and the oldest of them no more."""
+        self._over[game_id] = None
+        while len(self._over) > MOST_OVER:
+            self.forget(next(iter(self._over)))
+
+    # --- what everybody does to games ---------------------------------------------------------
+
+    async def begin(self, table: Table) -> Table:
+        """Set the game up once all seats are taken; harmless if another host was faster."""
+        if table.stored.state != WAITING or table.open_seats():
+            return table
+        play = begin(table)
+        words = Words(1, LogCause.LOG_CAUSE_START)
+        await self.commit(table, play, words, How(expected_state=WAITING))
+        return await self.fresh(table.game_id)
+
+    async def flag_reason(self, bot: str) -> EndReason.ValueType:
+        """Why the time of a bot ran out: it was slow, or it was gone."""
+        connected = await self._presence.holder(bot)
+        return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
+
+    async def lose(
+        self, table: Table, seat: int, reason: EndReason.ValueType, clock: str = ""
+    ) -> None:
+        """End a seat's part; the game goes on with the stand-in while two others play."""
+        play, stored = table.play, table.stored
+        if play is None:
+            return
+        version = stored.version + 1
+        words = Words(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
+        lost = _lost(table) | {seat: (reason, version)}
+        ends = b""
+        if len(stored.seats) - len(lost) < OF_TWO:
+            ends = result(play, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
+        fields: dict[str, Argument] = {f"lost{seat}": f"{int(reason)} {version}"}
+        how = How(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
+        await self.commit(table, play, words, how)
+
+    async def stop(self, table: Table, reason: EndReason.ValueType) -> None:
+        """End a game from outside its rules: it has no ranks."""
+        words = Words(table.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
+        ends = result(None, reason, {}).SerializeToString()
+        how = How(expected_state=table.stored.state, ends=ends)
+        await self.commit(table, table.play, words, how)
+
+    async def _void(self, stored: StoredGame) -> Table:
+        """A log that was lost in part: the game is void, and everybody is told so."""
+        game_id, reason = stored.header.game_id, EndReason.END_REASON_NO_CONTEST
+        words = Words(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
+        ends = result(None, reason, {}).SerializeToString()
+        rest = words.partition(" ")[2]
+        await self.games.void(game_id, stored.chain, link(stored.chain, words), rest, ends)
+        after = await self.games.load(game_id)
+        if after.state != OVER:
+            raise StoreUnavailable("the game changes too fast, try again")
+        try:
+            table = restore(after)
+        except BrokenLogError:
+            table = Table(after)
+        self._changed(table)
+        self._release(table)
+        return table
+
+    # --- the one way to change a game ---------------------------------------------------------
+
+    async def commit(
+        self, table: Table, play: Play | None, words: Words, how: How = PLAIN
+    ) -> Outcome:
+        """Commit what was played in memory, and wait until everybody was told.
+
+        Unless it is "ok", the table is forgotten. Who gives up waiting leaves it under way.
+        """
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self.start(table, play, words, how, partial(settle, outcome))
+        try:
+            return await outcome
+        except asyncio.CancelledError:
+            self.forget(table.game_id)  # it is ahead of the store until the commit is carried out
+            raise
+
+    def start(self, table: Table, play: Play | None, words: Words, how: How, then: Then) -> None:
+        """Commit what was played in memory; `then` hears of it after everybody was told."""
+        commit = _commit(table, play, words, how)
+
+        def answered(outcome: Outcome | Exception) -> None:
+            try:
+                if isinstance(outcome, Outcome) and outcome.ok:
+                    self._tell(table, play, commit, how.first, outcome)
+                else:
+                    self.forget(table.game_id)
+            except Exception as fault:  # noqa: BLE001 - whoever waits has to hear of it
+                self.forget(table.game_id)
+                outcome = fault
+            then(outcome)
+
+        self.games.commit(commit, answered)
+
+    def _tell(
+        self,
+        table: Table,
+        play: Play | None,
+        commit: Commit,
+        first: Callable[[Entry], None],
+        outcome: Outcome,
+    ) -> None:
+        """Bring the table in step with what was committed, and tell everybody."""
+        table.play = play
+        self._ahead = outcome.time - _milliseconds()
+        first(table.committed(commit, outcome))
+        self._changed(table)
+        if commit.state == OVER:
+            if table.game_id in self.tables:
+                self._lay_aside(table.game_id)
+            self._release(table)
+        elif table.asks_a_lost_seat:
+            self.stand_in_is_asked(table.game_id)
+
+    def _release(self, table: Table) -> None:
+        """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
+        task = asyncio.create_task(self._remove(table))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _remove(self, table: Table) -> None:
+        plans = (seat.plan for seat in table.header.seats)
+        invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
+        seated = {seat.bot for seat in table.stored.seats if seat.bot}
+        with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+            await asyncio.gather(
+                *(self._presence.remove_game(bot, table.game_id) for bot in seated | invited)
+            )
+
+
+def _commit(table: Table, play: Play | None, words: Words, how: How) -> Commit:
+    """What is sent to the store."""
+    stored, text, ends = table.stored, words.text(), how.ends
+    if play is not None and play.over and not ends:
+        ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
+    snaps = play is not None and (ends or stored.version % BETWEEN_SNAPSHOTS == 0)
+    return Commit(
+        game_id=table.game_id,
+        expected_state=how.expected_state,
+        expected_version=stored.version,
+        expected_chain=stored.chain,
+        chain=link(stored.chain, text),
+        entry=text,
+        snapshot=play.dumps() if play is not None and snaps else b"",
+        state=OVER if ends else PLAYING,
+        next_seat=NOBODY if ends or play is None else asked_seat(play),
+        new_decision=how.new_decision,
+        clock_seat=words.seat if how.clock else NOBODY,
+        answered=how.answered,
+        clock=how.clock,
+        result=ends,
+        stop=how.stop,
+        refusal=how.refusal,
+        fields=how.fields,
+    )
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _lost(table: Table) -> dict[int, tuple[EndReason.ValueType, int]]:
+    return {
+        seat: (EndReason.ValueType(held.lost), held.lost_at)
+        for seat, held in enumerate(table.stored.seats)
+        if held.lost
+    }

@@ -1,0 +1,325 @@
+"""The desk: what owners and their bots may ask of games, however the question comes in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from himeji.rules.errors import (
+    Forbidden,
+    InvalidRequest,
+    LimitExceeded,
+    NotYourDecision,
+    SeatTaken,
+    UnknownGame,
+)
+from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+
+from himeji_server import names, pagination
+from himeji_server.accounts.bots import Bots
+from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.games.commands import Host, NewGame
+from himeji_server.games.live_game import Table
+from himeji_server.games.live_games import Ledger
+from himeji_server.games.notifications import Bells
+from himeji_server.games.quota import Quota
+from himeji_server.games.receipts import Receipt
+from himeji_server.limits import Limits
+from himeji_server.rate_limits import check_actions
+from himeji_server.store.games import OVER, PLAYING, WAITING, Games, Sitter
+from himeji_server.store.presence import Presence
+
+STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds
+STANDARD_STRIKES: Final = 3
+MOST_STRIKES: Final = 100
+LONGEST_CLOCK: Final = 7 * 24 * 3_600_000
+MOST_ENTROPY: Final = 32
+MOST_NOTED: Final = 100  # games of a bot beyond which invitations are told but not noted
+SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
+_PLACE: Final = re.compile(r"[0-9]{15} \S+")  # in the list of games: time and id
+
+
+@dataclass(frozen=True)
+class Player:
+    """A bot that asks, with the version that plays."""
+
+    bot: str
+    version: int
+
+
+class Desk:
+    """Games for callers."""
+
+    def __init__(  # noqa: PLR0913 - what it needs, each once
+        self,
+        *,
+        ledger: Ledger,
+        host: Host,
+        games: Games,
+        presence: Presence,
+        bells: Bells,
+        bots: Bots,
+        requests: Requests,
+        quota: Quota,
+        limits: Limits,
+    ) -> None:
+        self.ledger = ledger
+        self.host = host
+        self.presence = presence
+        self.bells = bells
+        self._games = games
+        self.bots = bots
+        self._requests = requests
+        self._quota = quota
+        self.limits = limits
+        self.stopping = asyncio.Event()
+        """Set when this process is about to stop: whoever holds a stream ends it."""
+
+    async def player(self, caller: Caller, bot: str = "", version: int = 0) -> Player:
+        """The bot that the caller plays; raises Forbidden, UnknownAccount."""
+        return Player(*await self.bots.player(caller, bot, version))
+
+    async def create(self, caller: Caller, new: NewGame, request_id: str) -> Table:
+        """Create a game; the same request again gives the same game."""
+        _check_new(new)
+        content: list[object] = ["CreateGame", new.ruleset, sorted(new.options.items()), new.clock]
+        content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
+        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._quota.create(caller.owner, plan.mark[:20])
+        new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
+        table = await self.host.create(new, plan.mark[:20], caller.owner)
+        for seat in new.plans:
+            if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
+                await self._invite(seat.name, table.game_id)
+        return table
+
+    async def _invite(self, bot: str, game_id: str) -> None:
+        """Tell a bot of a seat that is meant for it, and note it for when the bot comes back."""
+        if len(await self.presence.games_of(bot)) < MOST_NOTED:
+            await self.presence.add_game(bot, game_id)
+        await self.presence.tell_seated(bot, game_id)
+
+    async def accept(self, player: Player, table: Table) -> Table:
+        """Take every open seat that is meant for this very bot; the game as it is then."""
+        game_id = table.game_id
+        for seat in _invited(table, player.bot):
+            with contextlib.suppress(SeatTaken, LimitExceeded):
+                table, _ = await self.join(player, game_id, seat, b"", "")
+        return table
+
+    async def join(
+        self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
+    ) -> tuple[Table, int]:
+        """Take a seat that the bot may take."""
+        if len(entropy) > MOST_ENTROPY:
+            raise InvalidRequest(f"entropy has up to {MOST_ENTROPY} bytes", {"field": "entropy"})
+        table = await self.ledger.table(game_id)
+        seats = [n for n, held in enumerate(table.header.seats) if _may_sit(held.plan, player.bot)]
+        if seat is not None and seat not in range(len(table.header.seats)):
+            raise InvalidRequest(f"the game has no seat {seat}", {"field": "seat"})
+        allowed = [n for n in seats if seat is None or n == seat]
+        if not allowed:
+            raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
+        await self._quota.sit(player.bot, game_id)
+        await self.presence.add_game(player.bot, game_id)
+        mark = await self._mark_of_join(player, game_id, seat, entropy, request_id)
+        sitter = Sitter(player.bot, player.version, entropy, mark)
+        table, taken = await self.host.join(game_id, allowed, sitter)
+        await self.presence.tell_seated(player.bot, game_id)
+        return table, taken
+
+    async def _mark_of_join(
+        self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
+    ) -> str:
+        """What a request to join is known by; an id is the owner's, not the game's."""
+        if not request_id:
+            return ""
+        owner = names.owner_of(player.bot)
+        content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
+        content.append(entropy.hex())
+        return (await self._requests.planned(owner, request_id, content, Plan())).mark
+
+    async def wait(self, caller: Caller, game_id: str, seat: int | None, seconds: float) -> Table:
+        """The game once a seat of the caller is asked, it is over, or the time is up."""
+        wake = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        until = loop.time() + min(seconds, self.limits.wait_seconds)
+        async with self.bells.game(game_id, wake, self.stopping):
+            while True:
+                wake.clear()
+                table = await self.ledger.table(game_id)
+                left = until - loop.time()
+                up = left <= 0 or self.stopping.is_set()
+                if up or table.stored.state == OVER or self.is_asked(table, caller, seat):
+                    return table
+                _of_caller(table, caller, seat)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(left, SECONDS_BETWEEN_LOOKS)):
+                        await wake.wait()
+
+    @staticmethod
+    def is_asked(table: Table, caller: Caller, seat: int | None = None) -> bool:
+        """Whether a seat of the caller is asked."""
+        stored = table.stored
+        return (
+            stored.state == PLAYING
+            and stored.seat in _of_caller(table, caller, seat)
+            and not stored.seats[stored.seat].lost
+        )
+
+    async def submit(
+        self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
+    ) -> tuple[Table, Receipt]:
+        """Answer a decision for whichever bot of the caller it asks or asked, if it still plays."""
+        table = await self.ledger.table(game_id)
+        _of_caller(table, caller, None)
+        bot = table.stored.seats[_answering_seat(table, caller, decision)].bot
+        await self.bots.check_active(bot)
+        check_actions(len(actions))
+        receipt = await self.host.act(game_id, bot, decision, actions)
+        return await self.ledger.at(game_id, receipt.entry.version), receipt
+
+    @staticmethod
+    def seats_of(table: Table, caller: Caller) -> list[int]:
+        """The seats that the caller's bots have, none for a spectator."""
+        try:
+            return _of_caller(table, caller, None)
+        except NotYourDecision:
+            return []
+
+    async def connected(self, *tables: Table) -> frozenset[str]:
+        """Those of the games' bots that have a stream."""
+        bots = sorted({seat.bot for table in tables for seat in table.stored.seats if seat.bot})
+        holders = await asyncio.gather(*map(self.presence.holder, bots))
+        return frozenset(bot for bot, holder in zip(bots, holders, strict=True) if holder)
+
+    async def resign(self, caller: Caller, game_id: str, seat: int | None) -> Table:
+        """Give up the caller's seats, or cancel a game of the caller's that has not begun.
+
+        Who gives up a seat of somebody else's game before it begins leaves it open again.
+        """
+        table = await self.ledger.table(game_id)
+        if table.stored.state == WAITING and table.stored.creator == caller.owner:
+            return await self.host.cancel(game_id)
+        if table.stored.state == OVER and table.stored.creator == caller.owner:
+            return table
+        if table.stored.state == WAITING and not self.seats_of(table, caller):
+            return table  # the seat was given up before, or there was none to give up
+        for number in _of_caller(table, caller, seat):
+            table = await self.host.resign(game_id, table.stored.seats[number].bot, number)
+        return table
+
+    async def listed(
+        self, caller: Caller, page_size: int, page_token: str, **wanted: str
+    ) -> tuple[list[Table], str]:
+        """Games, the newest first, that fit what is wanted, such as a state or a ladder."""
+        size = pagination.size(page_size)
+        question = sorted(wanted.items())
+        before = pagination.place(page_token, question)
+        if before and not _PLACE.fullmatch(before):
+            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+        found: list[Table] = []
+        place = before
+        async for game_id, place in self._games.newest(before):
+            # The head is enough: a list must not replay every game that it passes by.
+            try:
+                table = Table(await self._games.head(game_id))
+            except UnknownGame:
+                continue
+            if _fits(table, wanted, caller):
+                found.append(table)
+            if len(found) == size:
+                return found, pagination.token(place, question)
+        return found, ""
+
+
+def _check_new(new: NewGame) -> None:
+    if not 1 <= new.strike_limit <= MOST_STRIKES:
+        raise InvalidRequest(f"the strike limit is 1 to {MOST_STRIKES}", {"field": "strike_limit"})
+    if new.clock is not None and not (
+        0 < new.clock[0] <= LONGEST_CLOCK and 0 <= new.clock[1] <= LONGEST_CLOCK
+    ):
+        raise InvalidRequest("a clock has a bank of up to seven days", {"field": "clock"})
+    for number, plan in enumerate(new.plans):
+        _check_plan(plan, f"seats[{number}]")
+
+
+def _check_plan(plan: SeatPlan, field: str) -> None:
+    if plan.policy not in SeatPolicy.values():
+        raise InvalidRequest("that is no policy for a seat", {"field": f"{field}.policy"})
+    if plan.policy == SeatPolicy.SEAT_POLICY_OWNER:
+        names.owner_name(plan.name, f"{field}.name")
+    elif plan.policy == SeatPolicy.SEAT_POLICY_BOT:
+        names.bot_name(plan.name, f"{field}.name")
+    elif plan.name:
+        raise InvalidRequest("a seat for anyone has no name", {"field": f"{field}.name"})
+
+
+def _invited(table: Table, bot: str) -> list[int]:
+    """The open seats that are meant for one bot; a seating is answered by Ready instead."""
+    if table.stored.state != WAITING or any(seat.bot for seat in table.header.seats):
+        return []
+    plans = [table.header.seats[seat].plan for seat in table.open_seats()]
+    return [
+        seat
+        for seat, plan in zip(table.open_seats(), plans, strict=True)
+        if plan.policy == SeatPolicy.SEAT_POLICY_BOT and plan.name == bot
+    ]
+
+
+def _may_sit(plan: SeatPlan, bot: str) -> bool:
+    if plan.policy == SeatPolicy.SEAT_POLICY_OWNER:
+        return names.owner_of(bot) == plan.name
+    if plan.policy == SeatPolicy.SEAT_POLICY_BOT:
+        return bot == plan.name
+    return True
+
+
+def _of_caller(table: Table, caller: Caller, seat: int | None) -> list[int]:
+    """The seats that the caller's bots have; raises NotYourDecision if there are none."""
+    mine = [
+        number
+        for number, held in enumerate(table.stored.seats)
+        if held.bot
+        and names.owner_of(held.bot) == caller.owner
+        and caller.bot in ("", held.bot)
+        and seat in (None, number)
+    ]
+    if not mine:
+        raise NotYourDecision("you have no such seat in this game", {"game_id": table.game_id})
+    return mine
+
+
+def _answering_seat(table: Table, caller: Caller, decision: int) -> int:
+    mine = _of_caller(table, caller, None)
+    standing = table.answers.get(decision)
+    if standing is not None and standing.seat in mine:
+        return standing.seat
+    return table.stored.seat if table.stored.seat in mine else mine[0]
+
+
+def _joinable(table: Table, caller: Caller) -> bool:
+    """Whether a seat is open that some bot of the caller's may take."""
+    return table.stored.state == WAITING and any(
+        _may_sit(plan, caller.bot or f"{caller.owner}/")
+        or (not caller.bot and plan.name.startswith(f"{caller.owner}/"))
+        for plan in (table.header.seats[seat].plan for seat in table.open_seats())
+    )
+
+
+def _fits(table: Table, wanted: dict[str, str], caller: Caller) -> bool:
+    header, stored = table.header, table.stored
+    bots = [seat.bot for seat in stored.seats]
+    return (
+        wanted.get("state", "") in ("", stored.state)
+        and wanted.get("ruleset", "") in ("", header.ruleset)
+        and wanted.get("ladder", "") in ("", header.ladder)
+        and wanted.get("tournament", "") in ("", header.tournament)
+        and (not wanted.get("bot") or wanted["bot"] in bots)
+        and (not wanted.get("joinable") or _joinable(table, caller))
+    )

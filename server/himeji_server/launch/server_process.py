@@ -1,0 +1,98 @@
+"""One server process: the services of the contract over one store, on one port."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import NamedTuple
+
+import grpc
+
+from himeji_server import metrics
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.authorisation import Authoriser
+from himeji_server.accounts.open_streams import OpenStreams
+from himeji_server.games.assembly import Hall
+from himeji_server.ladder import ladders
+from himeji_server.ladder.assembly import LadderParts
+from himeji_server.launch.runtime import background
+from himeji_server.rpc import (
+    account_service,
+    game_service,
+    grpc_server,
+    ladder_service,
+    play_service,
+    rpc_handlers,
+    rules_service,
+)
+from himeji_server.rpc.play_service import PlayService
+from himeji_server.rpc.readiness import Readiness
+from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
+from himeji_server.store import Store
+
+
+class Ports(NamedTuple):
+    """Where a process listens; `http` is None where it serves no page."""
+
+    grpc: int
+    http: int | None
+
+
+@asynccontextmanager
+async def serving(settings: Settings, store: Store, accounts: Accounts) -> AsyncIterator[Ports]:
+    """Answer calls until the block ends, and then tell everybody; gives the ports.
+
+    With several processes, all of them listen on the same port.
+    """
+    async with AsyncExitStack() as stack:
+        readiness = Readiness(rpc_handlers.services())
+        streams = OpenStreams(accounts.tokens.store)
+        hall = Hall(store, accounts, settings.limits)
+        ladder = LadderParts(ladders.read(settings.ladders), store, hall.desk, accounts)
+        playing = play_service.PlayService(hall.desk, ladder.lobby, streams)
+        services = {
+            account_service.SERVICE: account_service.AccountService(accounts),
+            game_service.SERVICE: game_service.GameService(hall.desk, streams),
+            ladder_service.SERVICE: ladder_service.LadderService(hall.desk, ladder),
+            play_service.SERVICE: playing,
+            rules_service.SERVICE: rules_service.RulesService(),
+        }
+        server = grpc_server.build(
+            readiness,
+            implementations=services,
+            authorise=_authoriser(accounts, settings),
+            dev=settings.dev,
+            limits=settings.limits,
+            shared_port=settings.processes > 1,
+            crowded={play_service.PLAY: playing.crowded},
+        )
+        stack.push_async_callback(server.stop, None)
+        port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
+        chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
+        await stack.enter_async_context(background(*chores, *hall.chores, ladder.steward.run))
+        http_port = None
+        if settings.http_port is not None:
+            # It takes a while to import, and not every arena has a page.
+            from himeji_server.web import server as web, site  # noqa: PLC0415
+
+            door = web.listening(settings.http_port, shared=settings.processes > 1)
+            http_port = door.getsockname()[1]
+            parts = site.Parts(settings, port, hall.desk, ladder, accounts)
+            await stack.enter_async_context(web.serving(site.build(parts), door))
+        stack.push_async_callback(_drain, server, readiness, playing)
+        await readiness.set(ready=True)
+        await server.start()
+        yield Ports(port, http_port)
+
+
+def _authoriser(accounts: Accounts, settings: Settings) -> Authoriser:
+    return Authoriser(
+        accounts.tokens,
+        open_registration=settings.registration == OPEN_REGISTRATION,
+        limits=settings.limits,
+    )
+
+
+async def _drain(server: grpc.aio.Server, readiness: Readiness, playing: PlayService) -> None:
+    await readiness.drain()
+    playing.drain()
+    await server.stop(DRAIN_SECONDS)

@@ -1,0 +1,70 @@
+"""The file in which an arena hands a token to the person who runs it; nobody else can read it."""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from himeji.rules.errors import InvalidToken
+
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.tokens import ALL_SCOPES
+from himeji_server.startup_errors import StartRefusedError
+
+NAME: Final = "token"
+_LABEL: Final = "himeji serve"
+_LONGEST: Final = 1000
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+async def keep(path: Path, accounts: Accounts, owner: str) -> None:
+    """Have a good token of an owner in the file; one that is there and good stays.
+
+    Raises StartRefusedError when the file cannot be written.
+    """
+    try:
+        secret, private = _read(path)
+        if await _is_good(secret, accounts, owner):
+            if private:
+                return
+            # Others could read it, so it counts as known to them.
+            await accounts.tokens.store.revoke((await accounts.tokens.verify(secret)).token_id)
+        _write(path, (await accounts.full_token(owner, _LABEL)).secret)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise StartRefusedError(f"the token file {path} cannot be used ({why})") from error
+
+
+async def _is_good(secret: str, accounts: Accounts, owner: str) -> bool:
+    with contextlib.suppress(InvalidToken):
+        caller = await accounts.tokens.verify(secret)
+        return caller.owner == owner and caller.scopes.issuperset(ALL_SCOPES)
+    return False
+
+
+def _read(path: Path) -> tuple[str, bool]:
+    """What the file holds, and whether only this user can read it."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return "", True
+    try:
+        text = os.read(file, _LONGEST).decode(errors="replace").strip()
+        return text, not os.fstat(file).st_mode & _OTHERS
+    finally:
+        os.close(file)
+
+
+def _write(path: Path, secret: str) -> None:
+    """Put a whole file in the place of the old one; it is private from its first moment."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(file, f"{secret}\n".encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
+    fresh.replace(path)

@@ -1,0 +1,114 @@
+"""What one stream tells its bot of one game: the seat, each decision once, lost seats, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from himeji.v1.game_pb2 import Accepted, Decision, EndReason, Want
+from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayResponse
+
+from himeji_server.games.live_game import Table
+from himeji_server.games.messages import (
+    WANT_POSITION,
+    game_message,
+    game_over_message,
+    write_accepted,
+    write_decision,
+)
+from himeji_server.games.receipts import Receipt
+from himeji_server.ladder.stream import LadderStream
+from himeji_server.store.games import OVER
+
+_NEXT_DECISION = Want.WANT_NEXT_DECISION
+
+
+@dataclass(slots=True, eq=False)
+class Following:
+    """One game of one stream. Everything here is done at once: tables move on during any pause."""
+
+    bot: str
+    ladder: LadderStream
+    wants: frozenset[int]
+    tell: Callable[[PlayResponse], None]
+    now: Callable[[], int]
+    events: int | None  # how many of the game's events the client has
+    resumed: bool  # whether the client has the game in mind already
+    given_up: set[int] = field(default_factory=set)  # seats, by this stream's own wish
+    over: bool = False
+    _told: int = 0  # the decision that was told last
+    _lost: set[int] | None = None  # seats of which the bot knows that they are lost
+
+    def see(self, table: Table) -> None:
+        """Tell what is new."""
+        if self.over:
+            return
+        if table.stored.state == OVER:
+            self._tell_over(table)
+            return
+        if self._lost is None:
+            self._tell_seated(table)
+            self._lost = set(table.lost_seats())
+        elif (lost := table.lost_seats()).keys() != self._lost:
+            self._tell_lost(table, lost.keys() - self._lost)
+            self._lost = set(lost)
+        if self._asks(table) and table.stored.decision != self._told:
+            message = PlayResponse()
+            self.write_decision(message.decision, table)
+            self.tell(message)
+
+    def write_accepted(self, out: Accepted, table: Table, receipt: Receipt) -> None:
+        """The answer to an answer that stands, with what the bot is asked next if it wants that."""
+        write_accepted(out, table, receipt)
+        following = not receipt.duplicate and _NEXT_DECISION in self.wants
+        if following and self._asks(table) and table.stored.decision != self._told:
+            self.write_decision(out.next_decision, table)
+
+    def write_decision(self, out: Decision, table: Table) -> None:
+        """The open decision, with the events that the client does not have."""
+        wants = self.wants
+        if self.events is None and self.resumed:
+            wants = wants | {WANT_POSITION}
+        write_decision(out, table, self.events or 0, wants, self.now())
+        self.events = table.event_count
+        self._told = table.stored.decision
+
+    def _asks(self, table: Table) -> bool:
+        return table.asked_bot == self.bot
+
+    def _tell_seated(self, table: Table) -> None:
+        message = PlayResponse()
+        message.seated.game.CopyFrom(game_message(table, lambda bot: bot == self.bot))
+        message.seated.seat = self.ladder.seats(table)[0]
+        self.ladder.write_deadline(message.seated, table, self.now())
+        self.tell(message)
+
+    def _tell_lost(self, table: Table, seats: set[int]) -> None:
+        """Tell of lost seats, but not of what the bot itself gave up here."""
+        for seat in sorted(seats - self.given_up):
+            self.tell(PlayResponse(notice=seat_lost(table, seat)))
+
+    def _tell_over(self, table: Table) -> None:
+        self.over = True
+        failure = self.ladder.failure(table)
+        if failure is not None:
+            for notice in failure:
+                self.tell(PlayResponse(notice=notice))
+            return
+        seat = table.seats_of(self.bot)[0]
+        message = game_over_message(table, seat, self.events or 0, self.wants)
+        self.tell(PlayResponse(game_over=message))
+
+
+def seat_lost(table: Table, seat: int) -> Notice:
+    """The notice of a seat that is lost."""
+    reason = EndReason.ValueType(table.stored.seats[seat].lost)
+    if not reason:  # it was given up before the game began
+        reason = EndReason.END_REASON_RESIGNED
+    return Notice(
+        kind=NoticeKind.NOTICE_KIND_SEAT_LOST,
+        message=f"seat {seat} is lost: {EndReason.Name(reason).removeprefix('END_REASON_')}",
+        game_id=table.game_id,
+        seat=seat,
+        end_reason=reason,
+    )

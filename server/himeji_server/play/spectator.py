@@ -1,0 +1,87 @@
+"""Watching a game: where it stands, then each version as it comes, then its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Final
+
+from himeji.rules.errors import HimejiError
+from himeji.v1.game_pb2 import Want
+from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
+from himeji.v1.play_service_pb2 import NoticeKind
+
+from himeji_server.accounts.open_streams import token_ended
+from himeji_server.games.live_game import Table
+from himeji_server.games.messages import game_over_message, known_events, update_message
+from himeji_server.games.use_cases import Desk
+from himeji_server.play.stream_end import Closing
+from himeji_server.store.games import OVER
+
+SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
+COMPLETE: Final = Closing(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
+
+
+class Watch:
+    """One spectator of one game."""
+
+    def __init__(self, desk: Desk, request: WatchGameRequest, ended: asyncio.Event) -> None:
+        """`ended` is set when the spectator's token works no more."""
+        self._desk = desk
+        self._ended = ended
+        self._game_id = request.game_id
+        self._wants = frozenset(request.wants)
+        self._resumes = request.HasField("event_count")
+        self._events = request.event_count
+        self._told = -1
+        self._over = False
+
+    async def run(self) -> AsyncGenerator[WatchGameResponse, None]:
+        """Everything there is to tell, and why it ends; raises the error it ends with, if any."""
+        closing = COMPLETE
+        try:
+            async with aclosing(self._messages()) as messages:
+                async for message in messages:
+                    yield message
+            closing = COMPLETE if self._over else Closing.draining()
+        except HimejiError as error:
+            closing = Closing.by(error)
+        yield WatchGameResponse(notice=closing.notice())
+        if closing.error is not None:
+            raise closing.error
+
+    async def _messages(self) -> AsyncGenerator[WatchGameResponse, None]:
+        """Updates until the game is over or this process stops; raises when the token ends."""
+        wake, stopping = asyncio.Event(), self._desk.stopping
+        async with self._desk.bells.game(self._game_id, wake, stopping, self._ended):
+            while not stopping.is_set():
+                wake.clear()
+                table = await self._desk.ledger.table(self._game_id)
+                if self._ended.is_set():
+                    raise token_ended()
+                # What is told is made at once: after a pause the table may have moved on.
+                for message in self._news(table):
+                    yield message
+                if self._over:
+                    return
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
+                        await wake.wait()
+
+    def _news(self, table: Table) -> list[WatchGameResponse]:
+        news, stored = [], table.stored
+        if stored.version != self._told:
+            wants = self._wants
+            if self._told < 0 and not self._resumes:
+                wants = wants | {Want.WANT_POSITION}
+            now = self._desk.ledger.now()
+            events = known_events(table, self._events)
+            news.append(WatchGameResponse(update=update_message(table, events, wants, now)))
+            self._told = stored.version
+            self._events = len(table.play.log or ()) if table.play is not None else 0
+        if stored.state == OVER:
+            self._over = True
+            over = game_over_message(table, None, self._events, self._wants)
+            news.append(WatchGameResponse(game_over=over))
+        return news

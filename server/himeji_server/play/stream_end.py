@@ -1,0 +1,99 @@
+"""How a stream ends: the last message that says why, and the status that follows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from himeji.rules.errors import (
+    Draining,
+    HimejiError,
+    InternalFault,
+    InvalidRequest,
+    InvalidToken,
+    LimitExceeded,
+    TakenOver,
+    Unavailable,
+    VersionMismatch,
+)
+from himeji.v1.errors_pb2 import ErrorReason
+from himeji.v1.play_service_pb2 import Notice, NoticeKind
+from himeji.wire.errors import retry_delay
+
+from himeji_server import names
+from himeji_server.rate_limits import slow_reader
+from himeji_server.store.presence import RETIRED
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The end of a stream; without an error its status is OK."""
+
+    kind: NoticeKind.ValueType
+    message: str
+    error: HimejiError | None = None
+
+    def notice(self) -> Notice:
+        """The last message."""
+        out = Notice(kind=self.kind, message=self.message, closing=True)
+        if self.error is not None:
+            out.reason = ErrorReason.Value(f"ERROR_REASON_{self.error.reason}")
+            out.incident = self.error.details.get("incident", "")
+            delay = retry_delay(self.error)
+            if delay is not None:
+                out.retry_delay.FromMilliseconds(delay)
+        return out
+
+    @classmethod
+    def of(cls, kind: NoticeKind.ValueType, error: HimejiError) -> Closing:
+        """An end by an error."""
+        return cls(kind, error.message, error)
+
+    @classmethod
+    def goodbye(cls) -> Closing:
+        """The client closed its side."""
+        return cls(NoticeKind.NOTICE_KIND_GOODBYE, "all your requests are answered")
+
+    @classmethod
+    def taken_over(cls) -> Closing:
+        """A newer stream of the same bot is open."""
+        error = TakenOver("a newer stream of this bot has taken over; do not reconnect")
+        return cls.of(NoticeKind.NOTICE_KIND_TAKEN_OVER, error)
+
+    @classmethod
+    def ousted(cls, bot: str, holder: str) -> Closing:
+        """The stream has its bot no more: another has it, or it was retired."""
+        return cls.by(names.retired(bot)) if holder == RETIRED else cls.taken_over()
+
+    @classmethod
+    def draining(cls) -> Closing:
+        """This process is stopping."""
+        error = Draining("this server process is stopping; reconnect and resume")
+        return cls.of(NoticeKind.NOTICE_KIND_DRAINING, error)
+
+    @classmethod
+    def slow_reader(cls, most: int) -> Closing:
+        """The client does not read."""
+        return cls.of(NoticeKind.NOTICE_KIND_SLOW_READER, slow_reader(most))
+
+    @classmethod
+    def protocol_error(cls, sentence: str) -> Closing:
+        """The client broke the order of the protocol."""
+        return cls.of(NoticeKind.NOTICE_KIND_PROTOCOL_ERROR, InvalidRequest(sentence))
+
+    @classmethod
+    def by(cls, error: HimejiError) -> Closing:
+        """The stream was refused, or cannot go on."""
+        for kind, errors in _KINDS.items():
+            if isinstance(error, errors):
+                return cls.of(kind, error)
+        return cls.of(NoticeKind.NOTICE_KIND_REFUSED, error)
+
+
+_KINDS = {
+    NoticeKind.NOTICE_KIND_VERSION_MISMATCH: VersionMismatch,
+    NoticeKind.NOTICE_KIND_TOKEN_REVOKED: InvalidToken,
+    NoticeKind.NOTICE_KIND_PROTOCOL_ERROR: InvalidRequest,
+    NoticeKind.NOTICE_KIND_UNAVAILABLE: Unavailable,
+    NoticeKind.NOTICE_KIND_LIMIT_EXCEEDED: LimitExceeded,
+    NoticeKind.NOTICE_KIND_INTERNAL_FAULT: InternalFault,
+}

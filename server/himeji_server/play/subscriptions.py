@@ -1,0 +1,155 @@
+"""The games of which one stream tells its bot, from the first seat to the last message."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable
+from himeji.v1.game_pb2 import Decision, Want
+from himeji.v1.play_service_pb2 import Hello, PlayResponse
+
+from himeji_server.games.client_errors import as_error
+from himeji_server.games.live_game import Table
+from himeji_server.games.messages import write_accepted, write_decision
+from himeji_server.games.receipts import Receipt
+from himeji_server.games.rejections import rejection
+from himeji_server.games.use_cases import Desk, Player
+from himeji_server.ladder.stream import LadderStream
+from himeji_server.play.game_feed import Following
+from himeji_server.play.stream_end import Closing
+from himeji_server.play.stream_writer import Line
+from himeji_server.store.games import WAITING
+
+SECONDS_BETWEEN_LOOKS: Final = 2.0
+MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
+
+
+class Followed:
+    """The games of one stream."""
+
+    def __init__(
+        self, desk: Desk, ladder: LadderStream, player: Player, hello: Hello, line: Line
+    ) -> None:
+        self._desk, self._ladder, self._player, self._line = desk, ladder, player, line
+        self.wants = frozenset(hello.wants)
+        self.resumed = {
+            each.game_id: each.event_count if each.HasField("event_count") else None
+            for each in hello.resume
+        }
+        self._games: dict[str, Following] = {}
+        self._meeting: set[str] = set()  # games that are about to be followed
+        self._declined: set[str] = set()  # games of which this stream gave its seat back
+        self._over: dict[str, None] = {}  # games whose end was told, the oldest first
+
+    def follow(self, game_id: str) -> None:
+        """Tell the bot of a game from now on, once."""
+        known = (self._games, self._meeting, self._over)
+        if not any(game_id in each for each in known):
+            self._meeting.add(game_id)
+            self._line.start(self._meet, game_id)
+
+    async def _meet(self, game_id: str) -> None:
+        """Take the seat that is meant for the bot, if it wants that, and begin to follow."""
+        try:
+            table = await self._found(game_id)
+        except HimejiError as error:
+            if game_id in self.resumed:
+                self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+            return
+        finally:
+            self._meeting.discard(game_id)
+        if not self._ladder.seats(table):
+            self._tell_no_seat(game_id)
+            return
+        self._games[game_id] = Following(
+            bot=self._player.bot,
+            ladder=self._ladder,
+            wants=self.wants,
+            tell=self._line.tell,
+            now=self._desk.ledger.now,
+            events=self.resumed.get(game_id),
+            resumed=game_id in self.resumed,
+        )
+        self._desk.bells.follow_game(game_id, self._see, self._gone)
+        self._see(table)
+
+    async def _found(self, game_id: str) -> Table:
+        """The game, with the bot in the seat that is meant for it; waits for the store."""
+        while True:
+            try:
+                await self._desk.bells.hear(game_id)
+                table = await self._desk.ledger.table(game_id)
+                if Want.WANT_INVITATIONS in self.wants and game_id not in self._declined:
+                    table = await self._desk.accept(self._player, table)
+            except StoreUnavailable:
+                await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            else:
+                return table
+
+    def _tell_no_seat(self, game_id: str) -> None:
+        """Answer for a game that the client has in mind and the bot has no seat in."""
+        if game_id in self.resumed:
+            del self.resumed[game_id]  # once
+            error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
+            self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+
+    def _see(self, table: Table) -> None:
+        """Hear of a change in a game; whoever made it must not suffer for a fault here."""
+        following = self._games[table.game_id]
+        if table.stored.state == WAITING and not self._ladder.seats(table):
+            self._leave(table.game_id)  # the seat was given up before the game began
+            return
+        try:
+            following.see(table)
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
+            self._line.close(Closing.by(as_error(raised, "Play")))
+        if following.over:
+            self._over[table.game_id] = None
+            if len(self._over) > MOST_REMEMBERED:
+                del self._over[next(iter(self._over))]
+            self._leave(table.game_id)
+
+    def _gone(self, game_id: str, error: HimejiError) -> None:
+        """The store has lost the game: the client need not wait for it."""
+        self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+        self._leave(game_id)
+
+    def _leave(self, game_id: str) -> None:
+        del self._games[game_id]
+        self._desk.bells.leave_game(game_id, self._see)
+
+    def leave_all(self) -> None:
+        """Follow nothing any more."""
+        for game_id in list(self._games):
+            self._leave(game_id)
+
+    # --- what answers to requests need -----------------------------------------------------------
+
+    def accepted(self, request_id: str, table: Table, receipt: Receipt) -> PlayResponse:
+        """An answer that stands, with what follows from it if the client wants that."""
+        following, out = self._games.get(table.game_id), PlayResponse(request_id=request_id)
+        write = write_accepted if following is None else following.write_accepted
+        write(out.accepted, table, receipt)
+        return out
+
+    def decision(self, table: Table) -> Decision:
+        """The open decision, as news if the game is followed."""
+        following, out = self._games.get(table.game_id), Decision()
+        if following is None:
+            write_decision(out, table, 0, (), 0)
+        else:
+            following.write_decision(out, table)
+        return out
+
+    def given_up(self, game_id: str) -> set[int]:
+        """The seats of a game that this stream gave up, to be added to."""
+        following = self._games.get(game_id)
+        return following.given_up if following is not None else set()
+
+    def decline(self, game_id: str) -> None:
+        """The bot gave up all its seats before the game began: it does not hear of it any more."""
+        self._declined.add(game_id)
+        self._meeting.discard(game_id)
+        if game_id in self._games:
+            self._leave(game_id)

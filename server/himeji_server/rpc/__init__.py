@@ -1,0 +1,1 @@
+"""The gRPC server: interceptor, health, and one module for each service of the contract."""

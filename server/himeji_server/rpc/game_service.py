@@ -1,0 +1,206 @@
+"""GameService: games by unary calls, and spectators."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, aclosing
+from typing import Any, Final
+
+import himeji
+from himeji.rules.errors import HimejiError, InvalidRequest, LimitExceeded, Refused, UnknownAction
+from himeji.v1.game_pb2 import Decision, Game
+from himeji.v1.game_service_pb2 import (
+    CreateGameRequest,
+    CreateGameResponse,
+    GetDecisionRequest,
+    GetDecisionResponse,
+    GetGameRequest,
+    GetGameResponse,
+    GetReplayRequest,
+    GetReplayResponse,
+    JoinGameRequest,
+    JoinGameResponse,
+    ListGamesRequest,
+    ListGamesResponse,
+    ResignRequest,
+    ResignResponse,
+    SubmitActionsRequest,
+    SubmitActionsResponse,
+    WatchGameRequest,
+    WatchGameResponse,
+)
+from himeji.wire.chain import Words
+from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
+
+from himeji_server import metrics
+from himeji_server.accounts.caller import current_caller
+from himeji_server.accounts.open_streams import OpenStreams
+from himeji_server.games.commands import NewGame
+from himeji_server.games.live_game import Table
+from himeji_server.games.messages import (
+    STATES,
+    game_message,
+    game_over_message,
+    replay_message,
+    write_accepted,
+    write_decision,
+)
+from himeji_server.games.rejections import refused_answer
+from himeji_server.games.use_cases import STANDARD_CLOCK, STANDARD_STRIKES, Desk
+from himeji_server.play.spectator import Watch
+from himeji_server.play.stream_end import Closing
+from himeji_server.rate_limits import Places
+from himeji_server.store.games import OVER
+
+SERVICE: Final = "himeji.v1.GameService"
+MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
+
+# ruff: noqa: N802 - methods have the contract's names
+
+
+class GameService:
+    """Three lines a method: decode, one use case, encode."""
+
+    def __init__(self, desk: Desk, streams: OpenStreams) -> None:
+        self._desk = desk
+        self._streams = streams
+        self._watchers = Places("watchers", desk.limits.watchers_per_owner)
+
+    async def CreateGame(self, request: CreateGameRequest, _context: Any) -> CreateGameResponse:
+        new = _new_game(request)
+        table = await self._desk.create(current_caller(), new, request.request_id)
+        return CreateGameResponse(game=await self._game(table))
+
+    async def JoinGame(self, request: JoinGameRequest, _context: Any) -> JoinGameResponse:
+        player = await self._desk.player(current_caller(), request.bot, request.bot_version)
+        seat = request.seat if request.HasField("seat") else None
+        table, taken = await self._desk.join(
+            player, request.game_id, seat, request.entropy, request.request_id
+        )
+        return JoinGameResponse(game=await self._game(table), seat=taken)
+
+    async def GetDecision(self, request: GetDecisionRequest, _context: Any) -> GetDecisionResponse:
+        caller, seat = current_caller(), request.seat if request.HasField("seat") else None
+        wait = request.wait.ToMilliseconds() / 1000
+        table = await self._desk.wait(caller, request.game_id, seat, wait)
+        out = GetDecisionResponse(version=table.stored.version)
+        if table.stored.state == OVER:
+            seat = next(iter(self._desk.seats_of(table, caller)), None) if seat is None else seat
+            over = game_over_message(table, seat, request.event_count, request.wants)
+            out.game_over.CopyFrom(over)
+        elif self._desk.is_asked(table, caller, seat):
+            out.decision.CopyFrom(self._decision(table, request))
+        return out
+
+    async def SubmitActions(
+        self, request: SubmitActionsRequest, context: Any
+    ) -> SubmitActionsResponse:
+        caller = current_caller()
+        try:
+            table, receipt = await self._desk.submit(
+                caller, request.game_id, request.decision_id, request.actions
+            )
+        except (Refused, UnknownAction) as error:
+            await self._refuse(request, error, context)
+            raise
+        out = SubmitActionsResponse()
+        write_accepted(out.accepted, table, receipt)
+        if table.stored.state == OVER:
+            seat = Words.parse(receipt.entry.text).seat
+            over = game_over_message(table, seat, request.event_count, request.wants)
+            out.game_over.CopyFrom(over)
+        elif self._desk.is_asked(table, caller):
+            out.decision.CopyFrom(self._decision(table, request))
+        return out
+
+    async def _refuse(
+        self, request: SubmitActionsRequest, error: HimejiError, context: Any
+    ) -> None:
+        """End the call with the error's status and, in its details, a Rejected as on the stream."""
+        table = await self._desk.ledger.table(request.game_id)
+        refused = refused_answer(
+            error,
+            table,
+            self._desk.seats_of(table, current_caller()),
+            request.decision_id,
+            lambda: self._decision(table, request),
+        )
+        if refused.ByteSize() > MOST_DETAIL_BYTES:
+            refused.ClearField("current")  # GetDecision has it
+        status = to_status(error)
+        status.details.add().Pack(refused)
+        metadata = ((STATUS_DETAILS, status.SerializeToString()),)
+        await context.abort(STATUS_CODES[type(error)], status.message, metadata)
+
+    async def Resign(self, request: ResignRequest, _context: Any) -> ResignResponse:
+        seat = request.seat if request.HasField("seat") else None
+        table = await self._desk.resign(current_caller(), request.game_id, seat)
+        return ResignResponse(game=await self._game(table))
+
+    async def GetGame(self, request: GetGameRequest, _context: Any) -> GetGameResponse:
+        table = await self._desk.ledger.table(request.game_id)
+        return GetGameResponse(game=await self._game(table))
+
+    async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
+        states = {wire: state for state, wire in STATES.items()}
+        tables, token = await self._desk.listed(
+            current_caller(),
+            request.page_size,
+            request.page_token,
+            state=states.get(request.state, ""),
+            ruleset=request.ruleset,
+            ladder=request.ladder,
+            tournament=request.tournament,
+            bot=request.bot,
+            joinable="yes" if request.joinable else "",
+        )
+        connected = await self._desk.connected(*tables)
+        games = [game_message(table, connected.__contains__) for table in tables]
+        return ListGamesResponse(games=games, next_page_token=token)
+
+    async def GetReplay(self, request: GetReplayRequest, _context: Any) -> GetReplayResponse:
+        table = await self._desk.ledger.table(request.game_id)
+        return GetReplayResponse(replay=replay_message(table, himeji.__version__))
+
+    async def WatchGame(
+        self, request: WatchGameRequest, _context: Any
+    ) -> AsyncIterator[WatchGameResponse]:
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._watchers.held(current_caller().owner))
+            except LimitExceeded as error:
+                yield WatchGameResponse(notice=Closing.by(error).notice())
+                raise
+            stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
+            ended = stack.enter_context(self._streams.watch(current_caller()))
+            async with aclosing(Watch(self._desk, request, ended).run()) as messages:
+                async for message in messages:
+                    yield message
+
+    async def _game(self, table: Table) -> Game:
+        return game_message(table, (await self._desk.connected(table)).__contains__)
+
+    def _decision(
+        self, table: Table, request: GetDecisionRequest | SubmitActionsRequest
+    ) -> Decision:
+        out, now = Decision(), self._desk.ledger.now()
+        write_decision(out, table, request.event_count, request.wants, now)
+        return out
+
+
+def _new_game(request: CreateGameRequest) -> NewGame:
+    """What the request asks for; raises InvalidRequest."""
+    clock: tuple[int, int] | None = STANDARD_CLOCK
+    if request.untimed and request.HasField("clock"):
+        raise InvalidRequest("an untimed game has no clock", {"field": "clock"})
+    if request.untimed:
+        clock = None
+    elif request.HasField("clock"):
+        clock = (request.clock.bank.ToMilliseconds(), request.clock.increment.ToMilliseconds())
+    return NewGame(
+        ruleset=request.ruleset,
+        options={option.name: option.value for option in request.options},
+        plans=tuple(request.seats),
+        clock=clock,
+        strike_limit=request.strike_limit or STANDARD_STRIKES,
+    )

@@ -1,0 +1,187 @@
+"""LadderService: ladders, tables and results, and what administrators do with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, aclosing
+from typing import Any, Final
+
+from himeji.rules.errors import HimejiError
+from himeji.v1 import ladder_service_pb2 as pb
+
+from himeji_server.accounts.caller import current_caller
+from himeji_server.games.messages import game_message
+from himeji_server.games.use_cases import Desk
+from himeji_server.ladder.assembly import LadderParts
+from himeji_server.ladder.queries import page
+from himeji_server.play.stream_end import Closing
+from himeji_server.rate_limits import Places
+
+SERVICE: Final = "himeji.v1.LadderService"
+
+# ruff: noqa: N802 - methods have the contract's names
+
+
+class LadderService:
+    """Three lines a method: decode, one use case, encode."""
+
+    def __init__(self, desk: Desk, parts: LadderParts) -> None:
+        self._desk = desk
+        self._office = parts.office
+        self._administration = parts.administration
+        self._lobby = parts.lobby
+        self._events = parts.events
+        self._watchers = Places("watchers", desk.limits.watchers_per_owner)
+
+    async def ListLadders(
+        self, request: pb.ListLaddersRequest, _context: Any
+    ) -> pb.ListLaddersResponse:
+        found, token = await self._office.listed(request.page_size, request.page_token)
+        return pb.ListLaddersResponse(ladders=found, next_page_token=token)
+
+    async def GetLadder(self, request: pb.GetLadderRequest, _context: Any) -> pb.GetLadderResponse:
+        return pb.GetLadderResponse(ladder=await self._office.ladder(request.ladder))
+
+    async def ListTickets(
+        self, request: pb.ListTicketsRequest, _context: Any
+    ) -> pb.ListTicketsResponse:
+        found, token = await self._office.tickets(
+            current_caller(), request.ladder, request.page_size, request.page_token
+        )
+        return pb.ListTicketsResponse(tickets=found, next_page_token=token)
+
+    async def LeaveLadder(
+        self, request: pb.LeaveLadderRequest, _context: Any
+    ) -> pb.LeaveLadderResponse:
+        left = await self._lobby.leave_by_call(
+            current_caller(), request.bot, request.ladder, request.request_id
+        )
+        return pb.LeaveLadderResponse(ladders=left)
+
+    async def GetStandings(
+        self, request: pb.GetStandingsRequest, _context: Any
+    ) -> pb.GetStandingsResponse:
+        season = await self._office.season(request.ladder, request.season)
+        old = request.show_old_versions
+        table = await self._office.standings(request.ladder, season, old_versions=old)
+        question = ("standings", request.ladder, request.season, old)
+        shown, token = page(table, request.page_size, request.page_token, *question)
+        games = await self._office.games_of_season(request.ladder, season)
+        return pb.GetStandingsResponse(
+            standings=shown, next_page_token=token, season=season, games=games
+        )
+
+    async def GetHistory(
+        self, request: pb.GetHistoryRequest, _context: Any
+    ) -> pb.GetHistoryResponse:
+        entries, token = await self._office.history(
+            request.bot,
+            request.ladder,
+            request.bot_version,
+            request.page_size,
+            request.page_token,
+        )
+        return pb.GetHistoryResponse(entries=entries, next_page_token=token)
+
+    async def GetHeadToHead(
+        self, request: pb.GetHeadToHeadRequest, _context: Any
+    ) -> pb.GetHeadToHeadResponse:
+        found = await self._office.head_to_head(request.bot, request.opponent, request.ladder)
+        return pb.GetHeadToHeadResponse(ladders=found)
+
+    async def WatchResults(
+        self, request: pb.WatchResultsRequest, _context: Any
+    ) -> AsyncIterator[pb.WatchResultsResponse]:
+        closing = Closing.draining()
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._watchers.held(current_caller().owner))
+                after = request.after_sequence if request.HasField("after_sequence") else None
+                async with aclosing(self._office.results(request.ladder, after)) as results:
+                    async for result in results:
+                        yield pb.WatchResultsResponse(result=result)
+            except HimejiError as error:
+                closing = Closing.by(error)
+        yield pb.WatchResultsResponse(notice=closing.notice())
+        if closing.error is not None:
+            raise closing.error
+
+    async def RecomputeStandings(
+        self, request: pb.RecomputeStandingsRequest, _context: Any
+    ) -> pb.RecomputeStandingsResponse:
+        found = await self._administration.recompute(
+            current_caller(),
+            request.ladder,
+            request.season,
+            request.request_id,
+            repair=request.repair,
+        )
+        return pb.RecomputeStandingsResponse(
+            games=found.games, differences=found.differences, repaired=found.repaired
+        )
+
+    async def StartSeason(
+        self, request: pb.StartSeasonRequest, _context: Any
+    ) -> pb.StartSeasonResponse:
+        carry_over = request.carry_over if request.HasField("carry_over") else None
+        season = await self._administration.start_season(
+            current_caller(), request.ladder, request.title, carry_over, request.request_id
+        )
+        return pb.StartSeasonResponse(season=season)
+
+    async def ListSeasons(
+        self, request: pb.ListSeasonsRequest, _context: Any
+    ) -> pb.ListSeasonsResponse:
+        found, token = await self._administration.seasons(
+            request.ladder, request.page_size, request.page_token
+        )
+        return pb.ListSeasonsResponse(seasons=found, next_page_token=token)
+
+    async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
+        table = await self._administration.void(
+            current_caller(), request.game_id, request.explanation, request.request_id
+        )
+        connected = await self._desk.connected(table)
+        return pb.VoidGameResponse(game=game_message(table, connected.__contains__))
+
+    async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
+        found, token = await self._administration.flags(
+            request.ladder, request.bot, request.kind, request.page_size, request.page_token
+        )
+        return pb.ListFlagsResponse(flags=found, next_page_token=token)
+
+    async def ListAuditEntries(
+        self, request: pb.ListAuditEntriesRequest, _context: Any
+    ) -> pb.ListAuditEntriesResponse:
+        found, token = await self._administration.audit_entries(
+            request.kind, request.page_size, request.page_token
+        )
+        return pb.ListAuditEntriesResponse(entries=found, next_page_token=token)
+
+    async def CreateTournament(
+        self, request: pb.CreateTournamentRequest, _context: Any
+    ) -> pb.CreateTournamentResponse:
+        made = await self._events.create(current_caller(), request)
+        return pb.CreateTournamentResponse(tournament=made)
+
+    async def GetTournament(
+        self, request: pb.GetTournamentRequest, _context: Any
+    ) -> pb.GetTournamentResponse:
+        found, entrants = await self._events.get(request.tournament)
+        return pb.GetTournamentResponse(tournament=found, entrants=entrants)
+
+    async def ListTournaments(
+        self, request: pb.ListTournamentsRequest, _context: Any
+    ) -> pb.ListTournamentsResponse:
+        found, token = await self._events.listed(
+            request.state, request.page_size, request.page_token
+        )
+        return pb.ListTournamentsResponse(tournaments=found, next_page_token=token)
+
+    async def CancelTournament(
+        self, request: pb.CancelTournamentRequest, _context: Any
+    ) -> pb.CancelTournamentResponse:
+        cancelled = await self._events.cancel(
+            current_caller(), request.tournament, request.request_id
+        )
+        return pb.CancelTournamentResponse(tournament=cancelled)

@@ -1,0 +1,90 @@
+"""PlayService: the stream."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from typing import Any, Final, NoReturn
+
+from himeji.rules.errors import HimejiError, InvalidRequest
+from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
+
+from himeji_server import metrics
+from himeji_server.accounts.caller import Caller, current_caller
+from himeji_server.accounts.open_streams import OpenStreams
+from himeji_server.games.use_cases import Desk
+from himeji_server.ladder.queue_commands import Lobby
+from himeji_server.play.session import Session, check_hello
+from himeji_server.play.stream_end import Closing
+from himeji_server.rate_limits import Places
+from himeji_server.rpc.interceptor import SECONDS_FOR_A_WORD
+
+SERVICE: Final = "himeji.v1.PlayService"
+PLAY: Final = f"/{SERVICE}/Play"
+
+
+class PlayService:
+    """Opens sessions and ends them when the process stops."""
+
+    def __init__(self, desk: Desk, lobby: Lobby, streams: OpenStreams) -> None:
+        self._desk = desk
+        self._lobby = lobby
+        limits = desk.limits
+        self._places = Places("streams", limits.streams_per_owner, limits.streams)
+        self._streams = streams
+        self._sessions: set[Session] = set()
+
+    async def Play(  # noqa: N802 - the contract's name
+        self, requests: AsyncIterator[PlayRequest], context: Any
+    ) -> None:
+        """Play any number of games at once."""
+        caller = current_caller()
+        first = PlayRequest()
+        with ExitStack() as stack:
+            try:
+                # A stream counts from its first moment, whether it says Hello or not.
+                stack.enter_context(self._places.held(caller.owner))
+                first = await anext(requests, first)
+                session = await self._open(caller, first)
+            except HimejiError as error:
+                await _refuse(error, first, requests, context)
+            self._sessions.add(session)
+            stack.callback(self._sessions.discard, session)
+            ended = stack.enter_context(self._streams.watch(caller))
+            stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
+            await session.run(first.request_id, requests, context.write, ended)
+
+    def crowded(self) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
+        """What answers Play, whoever calls, while this process is full; None while it is not."""
+        full = self._places.full()
+        return None if full is None else partial(_refuse, full, PlayRequest())
+
+    async def _open(self, caller: Caller, first: PlayRequest) -> Session:
+        """The session that a Hello opens; raises the reason why it cannot."""
+        if first.WhichOneof("body") != "hello":
+            raise InvalidRequest("the first message has to be Hello")
+        if first.more:
+            raise InvalidRequest("Hello has to come alone", {"field": "more"})
+        check_hello(first.hello)
+        player = await self._desk.player(caller, first.hello.bot, first.hello.bot_version)
+        return Session(self._desk, self._lobby, player, first.hello)
+
+    def drain(self) -> None:
+        """Tell every stream that this process is stopping."""
+        self._desk.stopping.set()
+        for session in list(self._sessions):
+            session.close(Closing.draining())
+
+
+async def _refuse(
+    error: HimejiError, first: PlayRequest, requests: AsyncIterator[PlayRequest], context: Any
+) -> NoReturn:
+    """End a stream that could not be opened with a message that says why, and raise the reason."""
+    if first.WhichOneof("body") is None:
+        # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_FOR_A_WORD):
+                first = await anext(requests, first)
+    notice = Closing.by(error).notice()
+    await context.write(PlayResponse(request_id=first.request_id, notice=notice))
+    raise error

@@ -1,1 +1,0 @@
-"""The services of the contract: each handler decodes, calls one use case and encodes."""

@@ -1,0 +1,91 @@
+"""People at the page: a browser that takes a seat becomes a bot of the local owner.
+
+Its session is a token like any other, bound to that bot and good for playing. Only the browser has
+its secret, in a cookie that scripts cannot read and that other sites cannot make it send.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from himeji.rules.errors import Forbidden, InvalidToken
+from himeji.v1.account_service_pb2 import SCOPE_PLAY, SCOPE_READ
+from starlette.requests import Request
+from starlette.responses import Response
+
+from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.token_cache import Verified
+from himeji_server.accounts.tokens import Wish
+from himeji_server.names import LOCAL, BotName
+
+COOKIE: Final = "himeji_guest"
+PREFIX: Final = "browser-"
+MOST: Final = 8
+"""Browsers that are bots at the same time; a new one retires the one that came first."""
+
+LIFETIME_MS: Final = 30 * 24 * 3_600_000
+_LABEL: Final = "the arena page"
+_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY)
+
+
+class Guests:
+    """The browsers that play."""
+
+    def __init__(self, accounts: Accounts, *, dev: bool) -> None:
+        self._accounts = accounts
+        self._verified = Verified(accounts.tokens)
+        self.welcome = dev
+        """Whether a browser may take a seat: in development mode alone is there a local owner."""
+
+    async def who(self, request: Request) -> Caller | None:
+        """The guest that a browser is, if it is one."""
+        secret = request.cookies.get(COOKIE)
+        if not secret:
+            return None
+        try:
+            caller = await self._verified.verify(secret)
+        except InvalidToken:
+            return None
+        return caller if caller.bot and caller.has(SCOPE_PLAY) else None
+
+    async def seated(self, request: Request) -> Caller:
+        """The guest that a browser is; raises Forbidden if it is none."""
+        caller = await self.who(request)
+        if caller is None:
+            raise Forbidden("this browser has no seat: take one first")
+        return caller
+
+    async def admit(self) -> tuple[Caller, str]:
+        """Make a browser a guest: who it is, and the secret for its cookie."""
+        if not self.welcome:
+            raise Forbidden("people play at arenas in development mode (himeji serve --dev)")
+        await self._make_room()
+        name = BotName(LOCAL, f"{PREFIX}{secrets.token_hex(4)}")
+        await self._accounts.bots.ensure(name, "Somebody at a browser")
+        issued = await self._accounts.tokens.for_arena(
+            Wish(LOCAL, str(name), _SCOPES, _LABEL, LIFETIME_MS)
+        )
+        return await self._verified.verify(issued.secret), issued.secret
+
+    async def _make_room(self) -> None:
+        """Retire the browsers that came first, if there are many."""
+        bots, _ = await self._accounts.bots.listed(LOCAL, 0, "", show_retired=False)
+        browsers = [bot for bot in bots if bot.name.short.startswith(PREFIX)]
+        browsers.sort(key=lambda bot: bot.created)
+        for bot in browsers[: max(0, len(browsers) - MOST + 1)]:
+            caller = Caller(LOCAL, "", frozenset(_SCOPES), str(bot.name))
+            await self._accounts.bots.retire(caller, str(bot.name))
+
+
+def remember(response: Response, secret: str) -> None:
+    """Let the browser keep its secret."""
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=LIFETIME_MS // 1000,
+        path="/",
+        httponly=True,
+        samesite="strict",
+    )

@@ -1,0 +1,245 @@
+"""The page of a game, live, and what a person does at it: take a seat, play, give up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import cycle, islice
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from himeji import render, rules
+from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
+from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from jinja2 import Environment
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+
+from himeji_server.accounts.caller import Caller
+from himeji_server.games.commands import NewGame
+from himeji_server.games.live_game import Table
+from himeji_server.games.use_cases import STANDARD_STRIKES, Desk
+from himeji_server.rate_limits import Places
+from himeji_server.web import turn_preview
+from himeji_server.web.browser_players import Guests, remember
+from himeji_server.web.games import GameViews, game_facts, watched_facts
+from himeji_server.web.server_sent_events import news, pause
+
+CLOCKS: Final = {"15": (900_000, 5_000), "60": (3_600_000, 10_000), "1440": (86_400_000, 60_000)}
+"""The clocks that people choose from, by the minutes of their bank."""
+
+NOBODY: Final = "nobody"
+"""The seat of somebody who only wants to watch the house play."""
+
+_MOST_BYTES: Final = 16 << 10
+_MOST_WATCHERS: Final = 256
+_FRAGMENTS: Final = ("head", "players", "seat", "log")
+
+Form = dict[str, list[str]]
+
+
+class Seats:
+    """Games with people at them."""
+
+    def __init__(
+        self, desk: Desk, games: GameViews, guests: Guests, templates: Environment
+    ) -> None:
+        self._desk = desk
+        self._games = games
+        self._guests = guests
+        self._templates = templates
+        self._watchers = Places("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
+
+    def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
+        """What changes something."""
+        return {
+            "/play": self._take_seat,
+            "/games/{game_id}/actions": self._act,
+            "/games/{game_id}/resign": self._resign,
+        }
+
+    # --- looking --------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        """A game as it stands, with the seat of whoever looks."""
+        caller = await self._guests.who(request)
+        facts = await self._facts(request.path_params["game_id"], caller)
+        return HTMLResponse(self._templates.get_template("game.html").render(facts))
+
+    async def news(self, request: Request) -> Response:
+        """The parts of the page that change, as they change."""
+        caller, game_id = await self._guests.who(request), request.path_params["game_id"]
+        known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
+        version = int(known) if known.isdecimal() and len(known) < 10 else 0
+        await self._desk.ledger.table(game_id)  # who asks for no game is told before it begins
+
+        async def tell(_table: Table) -> dict[str, Any]:
+            return self._parts(await self._facts(game_id, caller))
+
+        async def stream() -> AsyncIterator[str]:
+            try:
+                with self._watchers.held("page"):
+                    async for text in news(self._desk, game_id, version, tell):
+                        yield text
+            except LimitExceeded as error:
+                yield pause(error.message, version)
+
+        return StreamingResponse(stream(), 200, {"cache-control": "no-store"}, "text/event-stream")
+
+    async def turn(self, request: Request) -> Response:
+        """A turn that is being thought out: the board and the choices after some actions."""
+        caller = await self._guests.seated(request)
+        asked: Form = parse_qs(request.url.query)
+        decision, actions = _decision(asked), _actions(asked)
+        table = await self._desk.ledger.table(request.path_params["game_id"])
+        sketch = turn_preview.sketched(table, caller, decision, actions)
+        game = game_facts(table, lambda _bot: False)
+        board = await asyncio.to_thread(render.svg, sketch.play)
+        plan = turn_preview.plan(sketch, decision, actions, board)
+        content = {"plan": plan, "game": game, "mine": [sketch.seat]}
+        seat = self._templates.get_template("_seat.html").render(content)
+        return JSONResponse({"decision": decision, "parts": {"board": board, "seat": seat}})
+
+    async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
+        """Everything that the page of a game shows."""
+        desk = self._desk
+        connected = await desk.connected(await desk.ledger.table(game_id))
+        table = await desk.ledger.table(game_id)
+        # From here to the picture without a pause: the table may move on.
+        facts: dict[str, Any] = {**watched_facts(table, connected.__contains__, desk.ledger.now())}
+        mine = desk.seats_of(table, caller) if caller is not None else []
+        sketch = None
+        if caller is not None and mine and desk.is_asked(table, caller):
+            sketch = turn_preview.sketched(table, caller, table.stored.decision, ())
+        decision = table.stored.decision
+        board = await self._games.board(table)
+        plan = turn_preview.plan(sketch, decision, (), board) if sketch is not None else None
+        # The drawing is markup of our own, everything in it escaped.
+        return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
+
+    def _parts(self, facts: dict[str, Any]) -> dict[str, Any]:
+        parts = {
+            name: self._templates.get_template(f"_{name}.html").render(facts) for name in _FRAGMENTS
+        }
+        game = facts["game"]
+        return {
+            "version": game["version"],
+            "state": game["state"],
+            "decision": game["decision"],
+            "parts": parts | {"board": str(facts["board"])},
+        }
+
+    # --- doing ----------------------------------------------------------------------------------
+
+    async def _take_seat(self, request: Request) -> Response:
+        """Create a game against the house and sit down; the browser becomes a guest."""
+        form = await _form(request)
+        new = _new_game(form)
+        caller, secret = await self._guests.who(request), ""
+        if caller is None:
+            caller, secret = await self._guests.admit()
+        seat = _seat(form, len(new.plans))
+        if seat is not None:
+            new.plans[seat].name = caller.bot
+        table = await self._desk.create(caller, new, "")
+        if seat is not None:
+            player = await self._desk.player(caller)
+            await self._desk.join(player, table.game_id, seat, b"", "")
+        response = RedirectResponse(f"/games/{table.game_id}", 303)
+        if secret:
+            remember(response, secret)
+        return response
+
+    async def _act(self, request: Request) -> Response:
+        """Answer a decision with a whole turn."""
+        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        form = await _form(request)
+        _, receipt = await self._desk.submit(caller, game_id, _decision(form), _actions(form))
+        return _done(request, game_id, {"played": list(receipt.actions)})
+
+    async def _resign(self, request: Request) -> Response:
+        """Give the guest's seats up."""
+        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        await self._desk.resign(caller, game_id, None)
+        return _done(request, game_id, {})
+
+
+def _done(request: Request, game_id: str, facts: dict[str, Any]) -> Response:
+    """The game's page again, or JSON for a script."""
+    if request.headers.get("accept", "").startswith("application/json"):
+        return JSONResponse(facts)
+    return RedirectResponse(f"/games/{game_id}", 303)
+
+
+async def _form(request: Request) -> Form:
+    """What a form sent; raises MessageTooLarge, InvalidRequest."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise MessageTooLarge(f"a form has up to {_MOST_BYTES} bytes")
+    try:
+        return parse_qs(body.decode("ascii"))
+    except ValueError:
+        raise InvalidRequest("this is no form") from None
+
+
+def _text(form: Form, name: str, standard: str = "") -> str:
+    return form.get(name, [standard])[0]
+
+
+def _whole(text: str, name: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise InvalidRequest(f"{name} is a number", {"field": name})
+    return int(text)
+
+
+def _decision(form: Form) -> int:
+    return _whole(_text(form, "decision"), "decision")
+
+
+def _actions(form: Form) -> list[int]:
+    return [_whole(each, "action") for each in form.get("action", [])]
+
+
+def _seat(form: Form, seats: int) -> int | None:
+    """The seat that a person wants, None for a spectator."""
+    text = _text(form, "seat", "0")
+    if text == NOBODY:
+        return None
+    seat = _whole(text, "seat")
+    if seat >= seats:
+        raise InvalidRequest(f"the game has the seats 0 to {seats - 1}", {"field": "seat"})
+    return seat
+
+
+def _new_game(form: Form) -> NewGame:
+    """A game of a ruleset with its options, the other seats for bots of the house."""
+    ruleset = rules.ruleset(_text(form, "ruleset"))
+    seats = _whole(_text(form, "seats", str(min(ruleset.seat_counts))), "seats")
+    ruleset.check_seats(seats)
+    given = {name: _text(form, f"option-{name}") for name in ruleset.choices}
+    clock = _text(form, "clock", "60")
+    if clock not in CLOCKS:
+        raise InvalidRequest(f"a clock is one of {', '.join(CLOCKS)}", {"field": "clock"})
+    house = [each for each in form.get("against", []) if each]
+    lonely = seats == 1 and _text(form, "seat", "0") != NOBODY
+    if not house and not lonely:
+        raise UnknownAccount("no bot of the house is here to play against")
+    opponents = islice(cycle(house or [""]), seats)
+    return NewGame(
+        ruleset=ruleset.name,
+        options={name: value for name, value in given.items() if value},
+        plans=tuple(
+            SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name=opponent) for opponent in opponents
+        ),
+        clock=CLOCKS[clock],
+        strike_limit=STANDARD_STRIKES,
+    )
