@@ -14,7 +14,7 @@ from himeji.rules import Game, Keyed, new_game
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
-from himeji.wire.chain import NOBODY, Words, first_link, link
+from himeji.wire.chain import NOBODY, ChainEntry, first_link, link
 from himeji.wire.results import FINISHED, result
 
 FORMAT: Final = 1
@@ -25,10 +25,10 @@ def recorded(played: Game, chance: Keyed, names: Sequence[str], actions: Sequenc
     """The replay of a game that was played to its end."""
     recorder = Recorded(chance)
     game = new_game(played.ruleset.name, played.seats, chance=recorder, options=played.options)
-    log = [Words(1, LogCause.LOG_CAUSE_START)]
+    log = [ChainEntry(1, LogCause.LOG_CAUSE_START)]
     for action in actions:
         seat = NOBODY if game.to_move is None else game.to_move
-        log.append(Words(len(log) + 1, LogCause.LOG_CAUSE_ANSWER, seat, (action,)))
+        log.append(ChainEntry(len(log) + 1, LogCause.LOG_CAUSE_ANSWER, seat, (action,)))
         game.apply(action)
     out = Replay(format=FORMAT, engine_version=himeji.__version__)
     _describe(out, game, names)
@@ -50,7 +50,7 @@ def _describe(out: Replay, game: Game, names: Sequence[str]) -> None:
     out.game.result.CopyFrom(result(game, FINISHED, {}))
 
 
-def _linked(log: Sequence[Words]) -> list[LogEntry]:
+def _linked(log: Sequence[ChainEntry]) -> list[LogEntry]:
     """The entries with their hash chain."""
     chain, out = first_link("", b""), []
     for words in log:

@@ -48,7 +48,7 @@ def check_actions(count: int) -> None:
 
 
 @dataclass
-class Bucket:
+class TokenBucket:
     """Allows so much at once, and then so much a second."""
 
     name: str
@@ -83,12 +83,12 @@ class Bucket:
         return self._level + (self.clock() - self._at) * self.per_second >= self.at_once
 
 
-class Rates:
+class RateLimiter:
     """A bucket for each of those who are counted."""
 
     def __init__(self, name: str, per_second: int, at_once: int) -> None:
         self._name, self._per_second, self._at_once = name, per_second, at_once
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
 
     def take(self, who: str) -> None:
         """Count one; raises RateLimited. The house's own bots are not counted."""
@@ -98,11 +98,11 @@ class Rates:
         if bucket is None:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
-            bucket = self._buckets[who] = Bucket(self._name, self._per_second, self._at_once)
+            bucket = self._buckets[who] = TokenBucket(self._name, self._per_second, self._at_once)
         bucket.take()
 
 
-class Places:
+class ConcurrencyLimit:
     """Places that are held for as long as something is open."""
 
     def __init__(self, name: str, per_owner: int, in_all: int | None = None) -> None:

@@ -3,7 +3,7 @@
 import sys
 
 from himeji_sdk.cli import main
-from himeji_server.store.client import Batches
+from himeji_server.store.client import Pipeline
 
 
 def _never(_batches):
@@ -15,6 +15,6 @@ def _ignored(_batches, _copies):
 
 
 if __name__ == "__main__":
-    Batches.copies = property(_never, _ignored)
+    Pipeline.copies = property(_never, _ignored)
     sys.argv[0] = "himeji"
     main()

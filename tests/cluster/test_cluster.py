@@ -17,7 +17,7 @@ from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
 from himeji_server.store import Store, StoreRefusedError, client, keys
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.games import Sitter
+from himeji_server.store.games import SeatRequest
 
 from tests.cluster.nodes import PATIENCE, SLOTS, Cluster, wait_until
 from tests.server.backstage import backstage
@@ -124,7 +124,7 @@ async def begun_game(host):
     plans = tuple(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE) for _ in bots)
     table = await host.create(NewGame("duel", {}, plans, (60_000, 0), strike_limit=3))
     for seat, bot in enumerate(bots):
-        table, _ = await host.join(table.game_id, [seat], Sitter(bot, 1, b"", ""))
+        table, _ = await host.join(table.game_id, [seat], SeatRequest(bot, 1, b"", ""))
     return table
 
 

@@ -16,7 +16,7 @@ from himeji.rules.stand_in import stand_in
 from himeji.v1 import game_service_pb2
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import Words, chance_key, commitment, first_link, link
+from himeji.wire.chain import ChainEntry, chance_key, commitment, first_link, link
 from himeji.wire.results import result
 from himeji_bots.random import RandomBot
 from himeji_sdk import Replay, cli, play
@@ -89,7 +89,7 @@ def forge_chain(message):
     before = first_link(message.game.game_id, message.game.chance.commitment)
     for entry in message.log:
         seat = entry.seat if entry.HasField("seat") else -1
-        words = Words(entry.version, entry.cause, seat, tuple(entry.actions), entry.end_reason)
+        words = ChainEntry(entry.version, entry.cause, seat, tuple(entry.actions), entry.end_reason)
         before = entry.chain = link(before, words.text())
 
 
@@ -371,7 +371,7 @@ def test_the_chain_of_the_protocol_page_is_true():
     before = first_link("g-7f3k2m", commitment(secret))
     assert rows[0] == ("himeji/v1/log g-7f3k2m …", before.hex())
     for text, digest in rows[1:]:
-        assert Words.parse(text).text() == text
+        assert ChainEntry.parse(text).text() == text
         before = link(before, text)
         assert before.hex() == digest
 

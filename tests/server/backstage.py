@@ -8,13 +8,13 @@ from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.assembly import Hall
+from himeji_server.games.assembly import GameAssembly
 from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import Player
-from himeji_server.ladder.assembly import LadderParts
+from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
-from himeji_server.store.games import Sitter
+from himeji_server.store.games import SeatRequest
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
@@ -46,8 +46,8 @@ class Backstage:
         self.redis = store
         self.store = LadderStore(store)
         self.accounts = accounts = Accounts(store)
-        self.desk = Hall(store, accounts).desk
-        self.parts = LadderParts(LADDERS, store, self.desk, accounts)
+        self.desk = GameAssembly(store, accounts).desk
+        self.parts = LadderAssembly(LADDERS, store, self.desk, accounts)
         self.lobby, self.office = self.parts.lobby, self.parts.office
         self.administration, self.steward = self.parts.administration, self.parts.steward
         self.events, self.director = self.parts.events, self.steward._director
@@ -73,7 +73,7 @@ class Backstage:
         host = self.desk.host
         game_id = (await host.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
-            await host.join(game_id, [number], Sitter(bot, version, b"", ""))
+            await host.join(game_id, [number], SeatRequest(bot, version, b"", ""))
         for loser in losers:
             await host.resign(game_id, loser, None)
         if settle:

@@ -4,11 +4,11 @@ from collections import Counter
 
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import SeatPlan
-from himeji_server.games.commands import Host, NewGame
-from himeji_server.games.live_games import Ledger
-from himeji_server.games.notifications import Bells
-from himeji_server.games.timers import Clockwork
-from himeji_server.store.games import PLAYING, Games, Sitter
+from himeji_server.games.commands import GameCommands, NewGame
+from himeji_server.games.live_games import LiveGames
+from himeji_server.games.notifications import Notifications
+from himeji_server.games.timers import Timers
+from himeji_server.store.games import PLAYING, GameStore, SeatRequest
 from himeji_server.store.presence import Presence
 
 CLOCK = (600_000, 1_000)
@@ -20,14 +20,14 @@ class House:
 
     def __init__(self, store):
         self.store = store
-        self.games = Games(store)
+        self.games = GameStore(store)
         self.presence = Presence(store)
         self.rung = Counter()
-        self.ledger = Ledger(self.games, self.presence, self._ring)
-        self.bells = Bells(self.games, self.presence)
+        self.ledger = LiveGames(self.games, self.presence, self._ring)
+        self.bells = Notifications(self.games, self.presence)
         self.bells.ledger = self.ledger
-        self.host = Host(self.ledger)
-        self.clockwork = Clockwork(self.ledger)
+        self.host = GameCommands(self.ledger)
+        self.clockwork = Timers(self.ledger)
 
     def _ring(self, table):
         self.rung[table.game_id] += 1
@@ -39,7 +39,7 @@ def wished(seats=2, clock=CLOCK, strikes=3):
 
 
 def sitter(seat, request_id=""):
-    return Sitter(BOTS[seat], 1, b"", request_id)
+    return SeatRequest(BOTS[seat], 1, b"", request_id)
 
 
 async def begun(house, seats=2, **wish):

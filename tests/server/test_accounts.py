@@ -12,7 +12,7 @@ from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY,
 from himeji_server.accounts import token_format
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.open_streams import OpenStreams, token_ended
-from himeji_server.accounts.tokens import Wish
+from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.limits import AccountLimits
 from himeji_server.store import Store, keys
 from himeji_server.store.accounts import AccountStore
@@ -62,7 +62,7 @@ def fresh():
 
 
 def wish(*scopes, **more):
-    return Wish(scopes=scopes or (SCOPE_PLAY,), **more)
+    return TokenRequest(scopes=scopes or (SCOPE_PLAY,), **more)
 
 
 async def until(accounts, time):
@@ -420,7 +420,7 @@ async def test_a_token_is_what_was_wished_for(accounts, ada):
     await accounts.bots.create(ada, "ada/bot", "", "")
     issued = await accounts.tokens.create(
         ada,
-        Wish("", "ada/bot", [SCOPE_PLAY, SCOPE_READ, SCOPE_PLAY], "laptop", HOUR),
+        TokenRequest("", "ada/bot", [SCOPE_PLAY, SCOPE_READ, SCOPE_PLAY], "laptop", HOUR),
     )
     token = issued.token
     assert (token.owner, token.bot, token.label) == ("ada", "ada/bot", "laptop")
@@ -463,7 +463,7 @@ async def test_an_impossible_lifetime_is_refused(accounts, ada, lifetime):
 @pytest.mark.parametrize("scopes", [(), (0,), (1, 99)])
 async def test_a_token_needs_known_scopes(accounts, ada, scopes):
     with pytest.raises(errors.InvalidRequest) as raised:
-        await accounts.tokens.create(ada, Wish(scopes=scopes))
+        await accounts.tokens.create(ada, TokenRequest(scopes=scopes))
     assert raised.value.details == {"field": "scopes"}
 
 

@@ -20,10 +20,10 @@ from himeji_server.accounts import token_format
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.authorisation import ACCESS, ANY_TOKEN, PUBLIC, Authoriser
 from himeji_server.accounts.caller import caller_or_none, current_caller
-from himeji_server.accounts.tokens import ALL_SCOPES, Wish
+from himeji_server.accounts.tokens import ALL_SCOPES, TokenRequest
 from himeji_server.launch import token_file
 from himeji_server.rpc import account_service, grpc_server, rpc_handlers
-from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.interceptor import CallInterceptor
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store
@@ -119,7 +119,7 @@ async def owner(accounts, name):
 
 
 async def token_of(accounts, name, *scopes, **more):
-    return await accounts.tokens.for_arena(Wish(name, scopes=scopes or ALL_SCOPES, **more))
+    return await accounts.tokens.for_arena(TokenRequest(name, scopes=scopes or ALL_SCOPES, **more))
 
 
 # The table
@@ -294,7 +294,7 @@ async def test_a_handler_of_every_shape_knows_its_caller_and_the_next_one_does_n
     }
     monkeypatch.setitem(ACCESS, "/test.Planted/Closed", ANY_TOKEN)
     monkeypatch.setitem(ACCESS, "/test.Planted/Open", PUBLIC)
-    guard = CallGuard(Authoriser(accounts.tokens))
+    guard = CallInterceptor(Authoriser(accounts.tokens))
     server = grpc.aio.server(interceptors=[guard], options=[("grpc.so_reuseport", 0)])
     server.add_generic_rpc_handlers(
         (grpc.method_handlers_generic_handler("test.Planted", handlers),)
@@ -367,7 +367,7 @@ async def ada_and_bob(accounts):
     return {
         each.owner: (
             await accounts.tokens.create(
-                each, Wish(scopes=(pb.SCOPE_READ, pb.SCOPE_PLAY, pb.SCOPE_MANAGE))
+                each, TokenRequest(scopes=(pb.SCOPE_READ, pb.SCOPE_PLAY, pb.SCOPE_MANAGE))
             )
         ).secret
         for each in (ada, bob)

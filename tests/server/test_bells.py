@@ -10,7 +10,7 @@ from himeji_server.games import live_games, notifications
 from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING
-from himeji_server.store.pubsub import Listening
+from himeji_server.store.pubsub import PubSub
 from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -352,7 +352,7 @@ async def test_a_lost_node_costs_no_bells_of_the_others(two_nodes):
     heard = []
 
     async def listen():
-        async for message in Listening(places).to(("all",), ("a", "b")):
+        async for message in PubSub(places).to(("all",), ("a", "b")):
             heard.append(message)  # noqa: PERF401 - looked at while it grows
 
     async def reached(name):

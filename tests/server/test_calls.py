@@ -17,7 +17,7 @@ from himeji_server import log
 from himeji_server.accounts.authorisation import ACCESS, PUBLIC
 from himeji_server.limits import MOST_BYTES_READ, MOST_MESSAGE_BYTES
 from himeji_server.rpc import grpc_server, interceptor, rpc_handlers
-from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.interceptor import CallInterceptor
 from himeji_server.rpc.readiness import Readiness
 
 from tests.server.arena_client import PATIENCE, one_message, soon
@@ -86,7 +86,7 @@ async def guarded(planted):
         return None
 
     server = grpc.aio.server(
-        interceptors=[CallGuard(anyone)],
+        interceptors=[CallInterceptor(anyone)],
         options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", MOST_BYTES_READ)],
     )
     handlers = {

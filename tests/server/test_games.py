@@ -14,7 +14,7 @@ from himeji.v1.game_service_pb2 import LogCause
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
-from himeji_server.store.games import OVER, PLAYING, WAITING, Sitter
+from himeji_server.store.games import OVER, PLAYING, WAITING, SeatRequest
 
 from tests.server.houses import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
@@ -562,7 +562,7 @@ async def test_a_game_that_was_called_off_begins_no_more(one, two):
 async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, two):
     game_id = (await one.host.create(wished(3), creator="cat")).game_id
     for seat in range(2):
-        await one.host.join(game_id, [seat], Sitter(BOTS[seat], 1, b"entropy", ""))
+        await one.host.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
     for house in (two, one):  # twice is the same as once
         table = await house.host.resign(game_id, BOTS[0], None)
         assert (table.stored.state, table.open_seats()) == (WAITING, [0, 2])

@@ -12,7 +12,7 @@ import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji_sdk import Client
 from himeji_server.launch import house_bots
-from himeji_server.launch.house_bots import House
+from himeji_server.launch.house_bots import HouseBots
 from himeji_server.startup_errors import StartRefusedError
 from structlog.testing import capture_logs
 
@@ -213,7 +213,7 @@ class FakeLeases:
         self.held.discard(name)
 
 
-class Restless(House):
+class Restless(HouseBots):
     """A house whose bots end at once, with a word; or live, if `code` says so."""
 
     def __init__(self, token, lives, code=""):

@@ -8,7 +8,7 @@ from himeji.v1 import play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.ladder_service_pb2 import WatchResultsRequest
 from himeji_server.store import Store
-from himeji_server.store.queues import Queues
+from himeji_server.store.queues import QueueStore
 
 from tests.server.arena_client import PATIENCE, kind, reason, reason_of
 from tests.server.backstage import let_time_pass
@@ -69,7 +69,7 @@ async def test_who_waits_on_a_ladder_that_is_closed_is_told(redis_server, tmp_pa
     async with reception(redis_server.url, tmp_path, ladders=file) as arena:
         (ann,) = await streams(arena, "ann")
         store = await Store.connect(redis_server.url)
-        await Queues(store).enter("base-2p", "ann/bot", 1, 1)  # when it was open
+        await QueueStore(store).enter("base-2p", "ann/bot", 1, 1)  # when it was open
         await store.close()
         told = (await ann.until("notice")).notice
         assert (told.kind, told.ladder) == (kind("LADDER_CLOSED"), "base-2p")

@@ -26,13 +26,13 @@ from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 from himeji_server import limits as values, pagination
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.accounts.token_cache import SECONDS, Verified
-from himeji_server.accounts.tokens import Wish
+from himeji_server.accounts.token_cache import SECONDS, TokenCache
+from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
 from himeji_server.play.outbox import Outbox
-from himeji_server.rate_limits import Bucket, Places, Rates
+from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter, TokenBucket
 from himeji_server.settings import Settings
 from himeji_server.store import Store
 
@@ -90,7 +90,7 @@ def test_every_error_of_the_page_is_one_of_the_contract():
 
 def test_a_bucket_allows_a_burst_and_then_its_rate():
     now = [0.0]
-    bucket = Bucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
+    bucket = TokenBucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
     for _ in range(3):
         bucket.take()
     with pytest.raises(errors.RateLimited) as refused:
@@ -103,7 +103,7 @@ def test_a_bucket_allows_a_burst_and_then_its_rate():
 
 
 def test_rates_are_counted_apart_and_the_house_not_at_all():
-    rates = Rates("calls", per_second=1, at_once=1)
+    rates = RateLimiter("calls", per_second=1, at_once=1)
     rates.take("ada")
     rates.take("grace")
     for _ in range(5):
@@ -113,7 +113,7 @@ def test_rates_are_counted_apart_and_the_house_not_at_all():
 
 
 def test_a_place_is_free_again_when_it_is_left():
-    places = Places("streams", per_owner=1, in_all=2)
+    places = ConcurrencyLimit("streams", per_owner=1, in_all=2)
     with places.held("ada"):
         with pytest.raises(errors.LimitExceeded) as refused, places.held("ada"):
             pass
@@ -561,10 +561,10 @@ async def store(start_redis):
 async def test_a_token_is_looked_up_once_in_its_short_life(store):
     accounts, now = Accounts(store), [0.0]
     await accounts.prepare()
-    issued = await accounts.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
+    issued = await accounts.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
     looked = []
     accounts.tokens.verify = counted(accounts.tokens.verify, looked)
-    verified = Verified(accounts.tokens, clock=lambda: now[0])
+    verified = TokenCache(accounts.tokens, clock=lambda: now[0])
     for _ in range(5):
         assert (await verified.verify(issued.secret)).owner == HOUSE
     assert len(looked) == 1
@@ -584,8 +584,8 @@ def counted(function, calls):
 async def test_a_token_revoked_here_stops_at_once_and_elsewhere_after_its_short_life(store):
     here, elsewhere, now = Accounts(store), Accounts(store), [0.0]
     await here.prepare()
-    issued = await here.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
-    near, far = Verified(here.tokens), Verified(elsewhere.tokens, clock=lambda: now[0])
+    issued = await here.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
+    near, far = TokenCache(here.tokens), TokenCache(elsewhere.tokens, clock=lambda: now[0])
     for verified in (near, far):
         await verified.verify(issued.secret)
     await here.tokens.store.revoke(issued.token.token_id)
@@ -600,7 +600,7 @@ async def test_a_token_revoked_here_stops_at_once_and_elsewhere_after_its_short_
 async def test_an_answer_that_crosses_a_revocation_is_not_kept(store):
     accounts = Accounts(store)
     await accounts.prepare()
-    issued = await accounts.tokens.for_arena(Wish(HOUSE, scopes=(1,)))
+    issued = await accounts.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
     verify = accounts.tokens.verify
 
     async def slow(secret):
@@ -609,7 +609,7 @@ async def test_an_answer_that_crosses_a_revocation_is_not_kept(store):
         return caller
 
     accounts.tokens.verify = slow
-    verified = Verified(accounts.tokens)
+    verified = TokenCache(accounts.tokens)
     await verified.verify(issued.secret)
     accounts.tokens.verify = verify
     with pytest.raises(errors.InvalidToken):

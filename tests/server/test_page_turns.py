@@ -13,7 +13,7 @@ from tests.rules.playing import every_table, play, policy
 
 
 def _sketch(game):
-    return turn_preview.Sketch(
+    return turn_preview.PreviewedTurn(
         turn_preview._copy(SimpleNamespace(play=game, game_id="g")), game.to_move
     )
 

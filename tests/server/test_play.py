@@ -718,7 +718,7 @@ async def test_a_revoked_token_ends_its_streams(arena):
 async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, monkeypatch, bell):
     if bell == "missed":
         monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.1)
-        monkeypatch.setattr(notifications.Bells, "_pass_on", lambda *_: None)
+        monkeypatch.setattr(notifications.Notifications, "_pass_on", lambda *_: None)
     async with streams(arena, other, bots=(A, B)) as [retired, stays]:
         await arena.new_game(A, B)
         request = accounts.RetireBotRequest(bot=A)

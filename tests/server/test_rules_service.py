@@ -18,7 +18,7 @@ from himeji.wire.positions import to_position
 from himeji.wire.rulesets import to_ruleset, to_summary
 from himeji_server.limits import MOST_ACTIONS, MOST_POSITION_BYTES
 from himeji_server.rpc import rpc_handlers
-from himeji_server.rpc.interceptor import CallGuard
+from himeji_server.rpc.interceptor import CallInterceptor
 from himeji_server.rpc.rules_service import SERVICE, RulesService
 
 BASE = rules.ruleset("base")
@@ -33,7 +33,7 @@ async def anyone(_path, _context):
 @asynccontextmanager
 async def serving():
     """The service behind the guard, open to everybody: who may call is another test's matter."""
-    guard = CallGuard(anyone)
+    guard = CallInterceptor(anyone)
     server = grpc.aio.server(interceptors=[guard], options=[("grpc.so_reuseport", 0)])
     handlers = rpc_handlers.handlers({SERVICE: RulesService()})
     server.add_generic_rpc_handlers(tuple(handlers))

@@ -18,7 +18,7 @@ SEAT_ENTROPY: Final = b"himeji/v1/seat-entropy"
 LOG: Final = b"himeji/v1/log "
 
 
-class Words(NamedTuple):
+class ChainEntry(NamedTuple):
     """One entry of the log: what the chain covers."""
 
     version: int
@@ -33,7 +33,7 @@ class Words(NamedTuple):
         return f"{self.version} {int(self.cause)} {self.seat} {actions} {int(self.end_reason)}"
 
     @classmethod
-    def parse(cls, text: str) -> Words:
+    def parse(cls, text: str) -> ChainEntry:
         """The entry that a text tells; raises ValueError if it is none."""
         version, cause, seat, actions, end_reason = text.split(" ")
         played = () if actions == "-" else tuple(map(int, actions.split(",")))

@@ -18,7 +18,7 @@ from himeji.rules.game import Game as Play
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import EndReason, GameResult, GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
-from himeji.wire.chain import NOBODY, Words, chance_key, commitment, first_link, link
+from himeji.wire.chain import NOBODY, ChainEntry, chance_key, commitment, first_link, link
 from himeji.wire.positions import from_options
 from himeji.wire.results import WITHOUT_RANKS, result
 
@@ -120,10 +120,10 @@ def _chain(replay: Replay) -> str:
     return f"chain: {len(replay.log)} links, the last is {chain.hex()[:16]}…"
 
 
-def words_of(entry: LogEntry) -> Words:
+def words_of(entry: LogEntry) -> ChainEntry:
     """An entry of the log in the words that the chain covers."""
     seat = entry.seat if entry.HasField("seat") else NOBODY
-    return Words(entry.version, entry.cause, seat, tuple(entry.actions), entry.end_reason)
+    return ChainEntry(entry.version, entry.cause, seat, tuple(entry.actions), entry.end_reason)
 
 
 class _Retelling:

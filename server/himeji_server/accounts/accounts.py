@@ -18,8 +18,14 @@ from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
-from himeji_server.accounts.tokens import ALL_SCOPES, OWNERS_SCOPES, Issued, Tokens, Wish
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.tokens import (
+    ALL_SCOPES,
+    OWNERS_SCOPES,
+    IssuedToken,
+    TokenRequest,
+    Tokens,
+)
 from himeji_server.limits import AccountLimits
 from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
@@ -43,7 +49,7 @@ class Accounts:
         """With `dev` there is a local owner, whose bots exist as soon as they play."""
         self._limits = limits or AccountLimits()
         self._store = AccountStore(store)
-        self.requests = Requests(self._store)
+        self.requests = IdempotencyKeys(self._store)
         self._dev = dev
         self.bots = Bots(self._store, Presence(store), self._limits, dev=dev)
         self.tokens = Tokens(store, self._limits)
@@ -54,7 +60,7 @@ class Accounts:
 
     async def create_owner(
         self, caller: Caller | None, name: str, display_name: str = "", request_id: str = ""
-    ) -> tuple[Owner, Issued]:
+    ) -> tuple[Owner, IssuedToken]:
         """Create an owner with a first token. Whether a stranger may is the guard's business."""
         names.owner_name(name)
         names.text_of(display_name, "display_name", LONGEST_DISPLAY_NAME)
@@ -72,7 +78,7 @@ class Accounts:
             raise names.in_use("owner", name)
         if status != "ok":
             raise Refused("since then the first token got another secret or was revoked")
-        return await self.owner(name), Issued(await self.tokens.get(plan.token_id), secret)
+        return await self.owner(name), IssuedToken(await self.tokens.get(plan.token_id), secret)
 
     async def owner(self, name: str) -> Owner:
         """An owner; raises UnknownAccount."""
@@ -96,7 +102,7 @@ class Accounts:
         else:  # whatever development mode left in the same store opens nothing here
             await self.tokens.revoke_all(LOCAL)
 
-    async def house_token(self, bot: str, description: str = "") -> Issued:
+    async def house_token(self, bot: str, description: str = "") -> IssuedToken:
         """A token for a process that plays "house/<bot>", which is created where it is missing.
 
         It is bound to the bot, good for reading and playing, and lives for a week; a process
@@ -104,21 +110,21 @@ class Accounts:
         """
         name = names.bot_name(str(BotName(HOUSE, bot)))
         await self.bots.ensure(name, description)
-        wish = Wish(HOUSE, str(name), (SCOPE_READ, SCOPE_PLAY), ARENA, HOUSE_TOKEN_MS)
+        wish = TokenRequest(HOUSE, str(name), (SCOPE_READ, SCOPE_PLAY), ARENA, HOUSE_TOKEN_MS)
         return await self.tokens.for_arena(wish)
 
-    async def full_token(self, owner: str, label: str) -> Issued:
+    async def full_token(self, owner: str, label: str) -> IssuedToken:
         """A token with all scopes for an owner of the arena's own, who is made if missing."""
         if owner not in names.RESERVED:
             raise Forbidden(f"{owner} is not an owner of the arena's own")
         await self._make_owner(owner, "")
-        return await self.tokens.for_arena(Wish(owner, "", ALL_SCOPES, label))
+        return await self.tokens.for_arena(TokenRequest(owner, "", ALL_SCOPES, label))
 
     async def _planned_owner(
         self, caller: Caller | None, name: str, display_name: str, request_id: str
-    ) -> Plan:
+    ) -> PlannedRequest:
         content: list[object] = ["CreateOwner", name, display_name]
-        first = Plan(token_id=token_format.new_id(name))
+        first = PlannedRequest(token_id=token_format.new_id(name))
         if caller is not None:
             return await self.requests.planned(caller.owner, request_id, content, first)
         if 0 < len(request_id) < _SHORTEST_STRANGERS_ID:

@@ -13,10 +13,10 @@ from himeji.rules.errors import Forbidden, InvalidToken, MissingToken
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 
 from himeji_server.accounts.caller import Caller, set_caller
-from himeji_server.accounts.token_cache import Verified
+from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import Rates
+from himeji_server.rate_limits import RateLimiter
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"  # generic in the stubs alone
 
@@ -100,8 +100,8 @@ class Authoriser:
     ) -> None:
         """Without tokens none is known, and only what is public is open."""
         limits = limits or Limits()
-        self._tokens = Verified(tokens) if tokens is not None else None
-        self._rates = Rates("calls_per_second", limits.calls_per_second, limits.calls_at_once)
+        self._tokens = TokenCache(tokens) if tokens is not None else None
+        self._rates = RateLimiter("calls_per_second", limits.calls_per_second, limits.calls_at_once)
         self._open_registration = open_registration
 
     async def __call__(self, path: str, context: Context) -> None:

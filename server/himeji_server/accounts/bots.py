@@ -9,7 +9,7 @@ from himeji.rules.errors import HimejiError, InvalidRequest
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
 from himeji_server.limits import AccountLimits
 from himeji_server.names import LOCAL, BotName
 from himeji_server.rate_limits import exceeded
@@ -30,7 +30,7 @@ class Bots:
         """With `dev`, a bot of the local owner exists as soon as it plays."""
         self._store = store
         self._presence = presence
-        self._requests = Requests(store)
+        self._requests = IdempotencyKeys(store)
         self._limits = limits
         self._dev = dev
 
@@ -43,7 +43,7 @@ class Bots:
         names.text_of(description, "description", LONGEST_DESCRIPTION)
         names.text_of(label, "version_label", LONGEST_LABEL)
         content: list[object] = ["CreateBot", name, description, label]
-        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         await self._create(bot, description, label, plan.mark)
         # A retry gets the first answer again, whatever became of the bot since.
         return replace(await self._get(bot), newest_version=1, retired=0)
@@ -73,7 +73,9 @@ class Bots:
         """Retire a bot of the caller's; its open streams end."""
         bot = names.bot_name(name)
         caller.need_bot(bot)
-        await self._requests.planned(caller.owner, request_id, ["RetireBot", name], Plan())
+        await self._requests.planned(
+            caller.owner, request_id, ["RetireBot", name], PlannedRequest()
+        )
         if not await self._store.retire_bot(bot):
             raise names.unknown("bot", name)
         await self._presence.dismiss(name)
@@ -87,7 +89,7 @@ class Bots:
         caller.need_bot(bot)
         names.text_of(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
-        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         most = self._limits.versions_per_bot
         status, number = await self._store.create_version(bot, label, plan.mark, most)
         refusals: dict[str, HimejiError] = {

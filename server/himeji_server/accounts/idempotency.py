@@ -19,7 +19,7 @@ LONGEST_ID: Final = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedRequest:
     """What a request is going to make."""
 
     mark: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -28,13 +28,15 @@ class Plan:
     """The digest of the secret that a rotation replaces."""
 
 
-class Requests:
+class IdempotencyKeys:
     """The requests that are remembered."""
 
     def __init__(self, store: AccountStore) -> None:
         self._store = store
 
-    async def planned(self, owner: str, request_id: str, content: list[object], plan: Plan) -> Plan:
+    async def planned(
+        self, owner: str, request_id: str, content: list[object], plan: PlannedRequest
+    ) -> PlannedRequest:
         """The plan of the first request with this id and content, which may be this one.
 
         Raises RequestIdReused if the id came with another content. Without an id nothing is noted.
@@ -54,7 +56,7 @@ class Requests:
             raise RequestIdReused(
                 "the request id came before, with another content", {"request_id": request_id}
             )
-        return Plan(**before)
+        return PlannedRequest(**before)
 
 
 def _digest(text: str) -> str:

@@ -17,7 +17,7 @@ SECONDS: Final = 1.0
 _MOST: Final = 10_000
 
 
-class Verified:
+class TokenCache:
     """The callers of the last second."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float] = time.monotonic) -> None:

@@ -25,7 +25,7 @@ from himeji.v1.account_service_pb2 import (
 from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.caller import Caller, missing_scope
-from himeji_server.accounts.idempotency import Plan, Requests
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
 from himeji_server.limits import AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
@@ -46,7 +46,7 @@ _NO_LIMIT: Final = 1 << 31
 
 
 @dataclass(frozen=True)
-class Issued:
+class IssuedToken:
     """A token with the secret that was just made for it."""
 
     token: Token
@@ -54,7 +54,7 @@ class Issued:
 
 
 @dataclass(frozen=True)
-class Wish:
+class TokenRequest:
     """What a token shall be."""
 
     owner: str = ""
@@ -78,7 +78,7 @@ class Tokens:
     def __init__(self, store: Store, limits: AccountLimits) -> None:
         self.store = TokenStore(store)
         self._accounts = AccountStore(store)
-        self._requests = Requests(self._accounts)
+        self._requests = IdempotencyKeys(self._accounts)
         self._limits = limits
 
     async def verify(self, secret: str) -> Caller:
@@ -101,7 +101,7 @@ class Tokens:
             raise UnknownAccount("there is no such token", {"kind": "token", "name": token_id})
         return token
 
-    async def create(self, caller: Caller, wish: Wish, request_id: str = "") -> Issued:
+    async def create(self, caller: Caller, wish: TokenRequest, request_id: str = "") -> IssuedToken:
         """Create a token for the caller, or for anybody if the caller is an administrator."""
         owner = names.owner_name(wish.owner or caller.owner)
         caller.need(SCOPE_MANAGE if owner == caller.owner else SCOPE_ADMIN)
@@ -112,7 +112,7 @@ class Tokens:
         lifetime = _checked_lifetime(wish.lifetime_ms)
         await self._check_owner_and_bot(owner, wish.bot)
         content = ["CreateToken", owner, wish.bot, scopes, label, lifetime]
-        first = Plan(token_id=token_format.new_id(owner))
+        first = PlannedRequest(token_id=token_format.new_id(owner))
         plan = await self._requests.planned(caller.owner, request_id, content, first)
         secret = token_format.new_secret(plan.token_id)
         digest = token_format.digest(secret)
@@ -121,7 +121,7 @@ class Tokens:
 
     async def rotate(
         self, caller: Caller, token_id: str = "", overlap_ms: int = 0, request_id: str = ""
-    ) -> Issued:
+    ) -> IssuedToken:
         """Give one of the caller's tokens a new secret; the old one works on for the overlap."""
         if overlap_ms < 0:
             raise InvalidRequest("the overlap is less than 0", {"field": "overlap"})
@@ -130,7 +130,7 @@ class Tokens:
         if beyond:  # its secret would make more of the caller than there is
             raise missing_scope([min(beyond)])
         content = ["RotateToken", token.token_id, overlap_ms]
-        first = Plan(before=token.digest)
+        first = PlannedRequest(before=token.digest)
         plan = await self._requests.planned(caller.owner, request_id, content, first)
         shows_old_secret = caller.token_id == token.token_id and caller.digest != token.digest
         if shows_old_secret and plan.mark != token.mark:
@@ -145,13 +145,13 @@ class Tokens:
         )
         if status != "ok":
             raise _changed_since()
-        return Issued(await self.get(token.token_id), secret)
+        return IssuedToken(await self.get(token.token_id), secret)
 
     async def revoke(self, caller: Caller, token_id: str, request_id: str = "") -> Token:
         """End a token of the caller's, or anybody's if the caller is an administrator."""
         token = await self._own(caller, token_id, else_scope=SCOPE_ADMIN)
         content: list[object] = ["RevokeToken", token_id]
-        await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         await self.store.revoke(token.token_id)
         return await self.get(token_id)
 
@@ -174,7 +174,7 @@ class Tokens:
         more = len(found) > size
         return found[:size], pagination.token(_place(found[size - 1]), *question) if more else ""
 
-    async def for_arena(self, wish: Wish) -> Issued:
+    async def for_arena(self, wish: TokenRequest) -> IssuedToken:
         """A token for a program of the arena's own; of such there are a few, and old ones end."""
         alike = [
             each.token_id
@@ -183,7 +183,7 @@ class Tokens:
         ]
         for token_id in alike[_ARENA_TOKENS - 1 :]:
             await self.store.revoke(token_id)
-        plan = Plan(token_id=token_format.new_id(wish.owner))
+        plan = PlannedRequest(token_id=token_format.new_id(wish.owner))
         secret = token_format.new_secret(plan.token_id)
         digest, scopes = token_format.digest(secret), tuple(sorted(wish.scopes))
         lifetime = wish.lifetime_ms or 0
@@ -196,7 +196,7 @@ class Tokens:
             if not token.revoked:
                 await self.store.revoke(token.token_id)
 
-    async def _created(self, new: NewToken, mark: str, secret: str, most: int) -> Issued:
+    async def _created(self, new: NewToken, mark: str, secret: str, most: int) -> IssuedToken:
         status = await self.store.create(new, mark, most)
         if status == "limit":
             raise LimitExceeded(
@@ -206,7 +206,7 @@ class Tokens:
         if status != "ok":
             raise _changed_since()
         await self._forget_old(owner_of(new.token_id))
-        return Issued(await self.get(new.token_id), secret)
+        return IssuedToken(await self.get(new.token_id), secret)
 
     async def _forget_old(self, owner: str) -> None:
         """Keep the newest of the tokens that ended; else creating and revoking fills the store."""

@@ -9,43 +9,43 @@ from himeji.rules.errors import StoreUnavailable
 
 from himeji_server import metrics
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.commands import Host
-from himeji_server.games.live_games import Ledger
-from himeji_server.games.notifications import Bells
+from himeji_server.games.commands import GameCommands
+from himeji_server.games.live_games import LiveGames
+from himeji_server.games.notifications import Notifications
 from himeji_server.games.quota import Quota
-from himeji_server.games.timers import Clockwork
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.timers import Timers
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
 from himeji_server.store import Store, StoreRefusedError
-from himeji_server.store.games import Games
+from himeji_server.store.games import GameStore
 from himeji_server.store.presence import Presence
-from himeji_server.store.quotas import Quotas
+from himeji_server.store.quotas import QuotaStore
 
 SECONDS_BETWEEN_SWEEPS: Final = 0.25
 
 _log = structlog.get_logger(__name__)
 
 
-class Hall:
+class GameAssembly:
     """The games of one process."""
 
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         limits = limits or Limits()
-        games, presence = Games(store), Presence(store)
-        self._bells = Bells(games, presence)
-        ledger = Ledger(games, presence, self._bells.ring)
+        games, presence = GameStore(store), Presence(store)
+        self._bells = Notifications(games, presence)
+        ledger = LiveGames(games, presence, self._bells.ring)
         self._bells.ledger = ledger
-        self._clockwork = Clockwork(ledger)
+        self._clockwork = Timers(ledger)
         metrics.count_games(ledger.live)
-        self.desk = Desk(
+        self.desk = GameUseCases(
             ledger=ledger,
-            host=Host(ledger),
+            host=GameCommands(ledger),
             games=games,
             presence=presence,
             bells=self._bells,
             bots=accounts.bots,
             requests=accounts.requests,
-            quota=Quota(Quotas(store), limits),
+            quota=Quota(QuotaStore(store), limits),
             limits=limits,
         )
 

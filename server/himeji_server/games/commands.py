@@ -26,19 +26,19 @@ from himeji.rules.errors import (
 )
 from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import Words, commitment, first_link
+from himeji.wire.chain import ChainEntry, commitment, first_link
 
 from himeji_server import names
-from himeji_server.games.live_game import Answered, Prefix, Table, play_prefix
-from himeji_server.games.live_games import How, Ledger, Then
+from himeji_server.games.live_game import GivenAnswer, LiveGame, PlayedPrefix, play_prefix
+from himeji_server.games.live_games import CommitOptions, LiveGames, Then
 from himeji_server.games.receipts import NO_ENTRY, Receipt, receipt_again
 from himeji_server.limits import Limits
 from himeji_server.store.games import (
     OVER,
     WAITING,
+    CommitReply,
     Entry,
-    Outcome,
-    Sitter,
+    SeatRequest,
 )
 
 TRIES: Final = 5  # against other processes that change the same game
@@ -47,7 +47,7 @@ TRIES: Final = 5  # against other processes that change the same game
 _ANSWER: Final = LogCause.LOG_CAUSE_ANSWER  # looked up once: by name, it costs a microsecond
 
 
-def _unheard(_table: Table, _receipt: Receipt) -> None:
+def _unheard(_table: LiveGame, _receipt: Receipt) -> None:
     return None
 
 
@@ -76,15 +76,15 @@ def new_secret() -> bytes:
     return secrets.token_bytes(32)
 
 
-class Host:
+class GameCommands:
     """Plays the games of a store. Many hosts may share one store."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LiveGames) -> None:
         self._ledger = ledger
 
     # --- before the game ----------------------------------------------------------------------
 
-    async def create(self, new: NewGame, game_id: str | None = None, creator: str = "") -> Table:
+    async def create(self, new: NewGame, game_id: str | None = None, creator: str = "") -> LiveGame:
         """Store a new game; it begins when all its seats are taken."""
         ruleset = rules.ruleset(new.ruleset)
         ruleset.check_seats(len(new.plans))
@@ -113,7 +113,9 @@ class Host:
         await self._ledger.games.create(header, secret, chain, new.patience, creator)
         return await self._ledger.table(header.game_id)
 
-    async def join(self, game_id: str, seats: Sequence[int], sitter: Sitter) -> tuple[Table, int]:
+    async def join(
+        self, game_id: str, seats: Sequence[int], sitter: SeatRequest
+    ) -> tuple[LiveGame, int]:
         """Take the first open one of the seats, and begin the game if it was the last."""
         status, seat = await self._ledger.games.sit(game_id, seats, sitter)
         if status == "taken":
@@ -136,7 +138,7 @@ class Host:
         bot: str,
         decision: int,
         actions: Sequence[int],
-        accepted: Callable[[Table, Receipt], None] = _unheard,
+        accepted: Callable[[LiveGame, Receipt], None] = _unheard,
     ) -> Receipt:
         """Answer a decision; the same answer again gets the same receipt.
 
@@ -174,7 +176,7 @@ class Host:
         bot: str,
         decision: int,
         actions: Sequence[int],
-        accepted: Callable[[Table, Receipt], None],
+        accepted: Callable[[LiveGame, Receipt], None],
         *,
         then: Then,
     ) -> bool:
@@ -201,10 +203,10 @@ class Host:
 
     def _play(
         self,
-        table: Table,
+        table: LiveGame,
         decision: int,
         actions: Sequence[int],
-        accepted: Callable[[Table, Receipt], None],
+        accepted: Callable[[LiveGame, Receipt], None],
         then: Then,
     ) -> bool:
         """Play what can be played of an answer, and send it off; False if nothing can."""
@@ -217,7 +219,7 @@ class Host:
         receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
         words, how = _answer(table, prefix, receipt, accepted)
 
-        def committed(outcome: Outcome | Exception) -> None:
+        def committed(outcome: CommitReply | Exception) -> None:
             self._ledger.turns.give(table.game_id)
             then(outcome)
 
@@ -226,11 +228,11 @@ class Host:
 
     async def _try(
         self,
-        table: Table,
+        table: LiveGame,
         bot: str,
         decision: int,
         actions: Sequence[int],
-        accepted: Callable[[Table, Receipt], None],
+        accepted: Callable[[LiveGame, Receipt], None],
     ) -> Receipt | None:
         """One try to answer; None if another host was faster."""
         standing = table.answers.get(decision)
@@ -260,7 +262,7 @@ class Host:
             )
         return receipt if outcome.ok else None
 
-    def _check(self, table: Table, bot: str, decision: int) -> int:
+    def _check(self, table: LiveGame, bot: str, decision: int) -> int:
         """The seat that answers; raises the reason why it may not."""
         stored, seats = table.stored, table.seats_of(bot)
         facts = {"game_id": table.game_id, "decision_id": str(stored.decision)}
@@ -282,7 +284,7 @@ class Host:
             raise _seat_lost(table, stored.seat)
         return stored.seat
 
-    async def _strike(self, table: Table, seat: int, actions: Sequence[int]) -> bool:
+    async def _strike(self, table: LiveGame, seat: int, actions: Sequence[int]) -> bool:
         """Count an illegal answer once; False if it was given to a decision that is not open."""
         limit, decision = table.header.strike_limit, table.stored.decision
         answer = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
@@ -291,7 +293,7 @@ class Host:
             await self._ledger.lose(table, seat, EndReason.END_REASON_STRIKES)
         return strikes >= 0
 
-    async def resign(self, game_id: str, bot: str, seat: int | None) -> Table:
+    async def resign(self, game_id: str, bot: str, seat: int | None) -> LiveGame:
         """Give seats up; doing it twice is the same as once.
 
         Before the game begins a seat is open again then, and a bot of the creator's cancels it all.
@@ -316,7 +318,7 @@ class Host:
 
     async def cancel(
         self, game_id: str, reason: EndReason.ValueType = EndReason.END_REASON_CANCELLED
-    ) -> Table:
+    ) -> LiveGame:
         """Call a game off that has not begun; one that has begun goes on."""
         async with self._ledger.turns.at(game_id):
             for _ in range(TRIES):
@@ -326,7 +328,7 @@ class Host:
                 await self._ledger.stop(table, reason)
         raise StoreUnavailable("the game changes too fast, try again")
 
-    async def end(self, game_id: str, reason: EndReason.ValueType) -> Table:
+    async def end(self, game_id: str, reason: EndReason.ValueType) -> LiveGame:
         """End a game from outside its rules, whether it has begun or not."""
         async with self._ledger.turns.at(game_id):
             for _ in range(TRIES):
@@ -338,24 +340,27 @@ class Host:
 
 
 def _answer(
-    table: Table, prefix: Prefix, receipt: Receipt, accepted: Callable[[Table, Receipt], None]
-) -> tuple[Words, How]:
+    table: LiveGame,
+    prefix: PlayedPrefix,
+    receipt: Receipt,
+    accepted: Callable[[LiveGame, Receipt], None],
+) -> tuple[ChainEntry, CommitOptions]:
     """What is committed of an answer; once it stands, `accepted` hears of it first."""
     seat = table.stored.seat
 
     def stands(entry: Entry) -> None:
         receipt.entry = entry
-        table.answers[receipt.decision] = Answered(seat, prefix.played, entry)
+        table.answers[receipt.decision] = GivenAnswer(seat, prefix.played, entry)
         accepted(table, receipt)
 
-    how = How(
+    how = CommitOptions(
         clock="running",
         answered=len(prefix.played),
         stop=prefix.stop,
         refusal=_words(prefix.refusal),
         first=stands,
     )
-    return Words(table.stored.version + 1, _ANSWER, seat, prefix.played), how
+    return ChainEntry(table.stored.version + 1, _ANSWER, seat, prefix.played), how
 
 
 def _words(refusal: HimejiError | None) -> str:
@@ -367,7 +372,7 @@ def _name(reason: EndReason.ValueType) -> str:
     return EndReason.Name(reason).removeprefix("END_REASON_")
 
 
-def _seat_lost(table: Table, seat: int) -> SeatLost:
+def _seat_lost(table: LiveGame, seat: int) -> SeatLost:
     reason = _name(EndReason.ValueType(table.stored.seats[seat].lost))
     return SeatLost(
         f"seat {seat} was lost before ({reason.lower()})",

@@ -12,15 +12,15 @@ SECONDS_IN_LINE: Final = 5.0
 """While the store hangs, everybody in line would add up."""
 
 
-class Turns:
+class GameLocks:
     """Who has which game; a game that nobody has costs nothing."""
 
     def __init__(self) -> None:
         self._lines: dict[str, deque[asyncio.Future[None]]] = {}
 
-    def at(self, game_id: str) -> Turn:
+    def at(self, game_id: str) -> GameLock:
         """A turn at a game, to be had by `async with`; raises StoreUnavailable."""
-        return Turn(self, game_id)
+        return GameLock(self, game_id)
 
     def take_if_free(self, game_id: str) -> bool:
         """Have the game if nobody else does."""
@@ -57,12 +57,12 @@ class Turns:
         del self._lines[game_id]
 
 
-class Turn:
+class GameLock:
     """One turn at one game."""
 
     __slots__ = ("_game_id", "_turns")
 
-    def __init__(self, turns: Turns, game_id: str) -> None:
+    def __init__(self, turns: GameLocks, game_id: str) -> None:
         self._turns = turns
         self._game_id = game_id
 

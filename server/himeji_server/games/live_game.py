@@ -12,13 +12,13 @@ from himeji.rules.errors import HimejiError, IllegalAction, UnknownAction
 from himeji.rules.game import DRAW, ROLL, Game as Play
 from himeji.v1.game_pb2 import EndReason, Game, StopReason
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
+from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
 
 from himeji_server.store.games import (
     PLAYING,
     Commit,
+    CommitReply,
     Entry,
-    Outcome,
     Snapshot,
     StoredGame,
     StoredSeat,
@@ -43,7 +43,7 @@ class Link(NamedTuple):
     chain: bytes
 
 
-class Answered(NamedTuple):
+class GivenAnswer(NamedTuple):
     """An answer that stands in the log."""
 
     seat: int
@@ -51,7 +51,7 @@ class Answered(NamedTuple):
     entry: Entry
 
 
-class Prefix(NamedTuple):
+class PlayedPrefix(NamedTuple):
     """How far a plan of actions went, and why no further."""
 
     played: tuple[int, ...]
@@ -60,12 +60,12 @@ class Prefix(NamedTuple):
 
 
 @dataclass(slots=True)
-class Table:
+class LiveGame:
     """A game with its engine. Whoever changes it has a turn, and commits before anyone looks."""
 
     stored: StoredGame
     play: Play | None = None
-    answers: dict[int, Answered] = field(default_factory=dict)  # by decision
+    answers: dict[int, GivenAnswer] = field(default_factory=dict)  # by decision
     log: list[Entry] = field(default_factory=list)
     game_id: str = field(init=False)
 
@@ -101,7 +101,7 @@ class Table:
         """How many events the game has so far."""
         return len(self.play.log or ()) if self.play is not None else 0
 
-    def committed(self, commit: Commit, outcome: Outcome) -> Entry:
+    def committed(self, commit: Commit, outcome: CommitReply) -> Entry:
         """Come in step with what was committed; its entry in the log."""
         _, version, time, charged, added, left = outcome
         entry = Entry(
@@ -157,9 +157,9 @@ def _seats_after(before: Sequence[StoredSeat], commit: Commit, left: int) -> lis
     return seats
 
 
-def restore(stored: StoredGame) -> Table:
+def restore(stored: StoredGame) -> LiveGame:
     """Replay a log from its beginning; raises BrokenLogError if it is not what was committed."""
-    table = Table(stored)
+    table = LiveGame(stored)
     chain = first_link(table.game_id, stored.header.chance.commitment)
     if stored.snapshot is not None and not 0 < stored.snapshot.version <= stored.version:
         raise BrokenLogError(f"the snapshot of {table.game_id} is none")
@@ -167,7 +167,7 @@ def restore(stored: StoredGame) -> Table:
     return table
 
 
-def catch_up(table: Table, newer: StoredGame) -> bool:
+def catch_up(table: LiveGame, newer: StoredGame) -> bool:
     """Live through what the log has after a table's version; whether there is anything.
 
     Raises BrokenLogError if it does not go on from there; what the table has is void then.
@@ -184,12 +184,12 @@ def catch_up(table: Table, newer: StoredGame) -> bool:
     return True
 
 
-def _live_through(table: Table, stored: StoredGame, chain: bytes, decision: int) -> None:
+def _live_through(table: LiveGame, stored: StoredGame, chain: bytes, decision: int) -> None:
     """Live through the entries of a log that come next, to where the store says that it leads."""
     game_id, snapshot = table.game_id, stored.snapshot
     for number, entry in enumerate(stored.log, start=len(table.log) + 1):
         try:
-            words = Words.parse(entry.text)
+            words = ChainEntry.parse(entry.text)
         except ValueError as error:
             raise BrokenLogError(f"{game_id} {number}: {entry.text!r} is none") from error
         if not number == entry.version == words.version:
@@ -202,7 +202,7 @@ def _live_through(table: Table, stored: StoredGame, chain: bytes, decision: int)
         raise BrokenLogError(f"the chain of {game_id} is broken")
 
 
-def _check_position(table: Table, snapshot: Snapshot) -> None:
+def _check_position(table: LiveGame, snapshot: Snapshot) -> None:
     if table.play is None or table.play.dumps() != snapshot.position:
         raise BrokenLogError(f"the log of {table.game_id} leads to another position")
 
@@ -224,7 +224,7 @@ def check_holds(stored: StoredGame, seen: Link | None) -> None:
         )
 
 
-def _follow(table: Table, words: Words, entry: Entry, decision: int) -> int:
+def _follow(table: LiveGame, words: ChainEntry, entry: Entry, decision: int) -> int:
     """Live through one entry; the decision that is open after it."""
     asked = table.play.to_move if table.play is not None else None
     try:
@@ -237,12 +237,12 @@ def _follow(table: Table, words: Words, entry: Entry, decision: int) -> int:
         raise BrokenLogError(f"{table.game_id} {entry.text}: {error}") from error
     table.log.append(entry)
     if words.cause == LogCause.LOG_CAUSE_ANSWER:
-        table.answers[decision] = Answered(words.seat, words.actions, entry)
+        table.answers[decision] = GivenAnswer(words.seat, words.actions, entry)
     lost_another = words.cause == LogCause.LOG_CAUSE_SEAT_LOST and words.seat != asked
     return decision if lost_another else words.version
 
 
-def begin(table: Table) -> Play:
+def begin(table: LiveGame) -> Play:
     """Set the game up with the key that follows from the secret and the seats' entropy."""
     header, stored = table.header, table.stored
     key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
@@ -252,24 +252,24 @@ def begin(table: Table) -> Play:
     )
 
 
-def play_prefix(play: Play, actions: Sequence[int]) -> Prefix:
+def play_prefix(play: Play, actions: Sequence[int]) -> PlayedPrefix:
     """Play the longest prefix that is legal, stays the seat's, and reveals no chance before it."""
     seat = play.to_move
     played: list[int] = []
     for action in actions:
         if play.over:
-            return Prefix(tuple(played), _GAME_OVER)
+            return PlayedPrefix(tuple(played), _GAME_OVER)
         if play.to_move != seat:
-            return Prefix(tuple(played), _NOT_YOURS)
+            return PlayedPrefix(tuple(played), _NOT_YOURS)
         events = len(play.log or ())
         try:
             play.apply(action)
         except (IllegalAction, UnknownAction) as refusal:
-            return Prefix(tuple(played), _ILLEGAL, refusal)
+            return PlayedPrefix(tuple(played), _ILLEGAL, refusal)
         played.append(action)
         if len(played) < len(actions) and _reveals(play, events):
-            return Prefix(tuple(played), _REVEALED)
-    return Prefix(tuple(played), _ALL_PLAYED)
+            return PlayedPrefix(tuple(played), _REVEALED)
+    return PlayedPrefix(tuple(played), _ALL_PLAYED)
 
 
 def _reveals(play: Play, events: int) -> bool:
@@ -282,6 +282,6 @@ def asked_seat(play: Play) -> int:
     return NOBODY if play.to_move is None else play.to_move
 
 
-def lost_reason(table: Table, seat: int) -> EndReason.ValueType:
+def lost_reason(table: LiveGame, seat: int) -> EndReason.ValueType:
     """Why a seat's part ended, unspecified while it plays."""
     return EndReason.ValueType(table.stored.seats[seat].lost)

@@ -21,14 +21,14 @@ from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.rules.game import Game as Play
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import NOBODY, Words, link
+from himeji.wire.chain import NOBODY, ChainEntry, link
 from himeji.wire.results import result
 
-from himeji_server.games.game_locks import Turns
+from himeji_server.games.game_locks import GameLocks
 from himeji_server.games.live_game import (
     BrokenLogError,
     Link,
-    Table,
+    LiveGame,
     asked_seat,
     begin,
     catch_up,
@@ -41,9 +41,9 @@ from himeji_server.store.games import (
     PLAYING,
     WAITING,
     Commit,
+    CommitReply,
     Entry,
-    Games,
-    Outcome,
+    GameStore,
     StoredGame,
 )
 from himeji_server.store.presence import Presence
@@ -63,7 +63,7 @@ def _nothing(_entry: Entry) -> None:
     return None
 
 
-class How(NamedTuple):
+class CommitOptions(NamedTuple):
     """The particulars of a commit, beside what happened."""
 
     expected_state: str = PLAYING
@@ -78,25 +78,27 @@ class How(NamedTuple):
     """Hears of the entry, in step with the table, before everybody who follows the game."""
 
 
-PLAIN: Final = How()
-Then = Callable[[Outcome | Exception], None]
+PLAIN: Final = CommitOptions()
+Then = Callable[[CommitReply | Exception], None]
 
 
 def _nobody(_game_id: str) -> None:
     return None
 
 
-class Ledger:
+class LiveGames:
     """The games of a store as one process knows them. Many ledgers may share one store.
 
     Whoever calls what changes a game, or reads it anew, has a turn at it.
     """
 
-    def __init__(self, games: Games, presence: Presence, changed: Callable[[Table], None]) -> None:
+    def __init__(
+        self, games: GameStore, presence: Presence, changed: Callable[[LiveGame], None]
+    ) -> None:
         """`changed` is called with the game whenever this ledger commits to it or reads it anew."""
         self.games = games
-        self.tables: OrderedDict[str, Table] = OrderedDict()
-        self.turns = Turns()
+        self.tables: OrderedDict[str, LiveGame] = OrderedDict()
+        self.turns = GameLocks()
         self.stand_in_is_asked: Callable[[str], None] = _nobody
         """Called with the id of a game in which a lost seat has to answer."""
         self._presence = presence
@@ -115,12 +117,12 @@ class Ledger:
         """How many games that are being played are in memory."""
         return sum(table.stored.state == PLAYING for table in list(self.tables.values()))
 
-    async def table(self, game_id: str) -> Table:
+    async def table(self, game_id: str) -> LiveGame:
         """The game as the store has it now; raises UnknownGame."""
         async with self.turns.at(game_id):
             return await self.fresh(game_id)
 
-    async def at(self, game_id: str, version: int | None) -> Table:
+    async def at(self, game_id: str, version: int | None) -> LiveGame:
         """The game at a version or a later one; the store is asked only if it has to be."""
         async with self.turns.at(game_id):
             known = self.tables.get(game_id)
@@ -178,7 +180,7 @@ class Ledger:
         while len(self._seen) > MOST_SEEN:
             self._seen.popitem(last=False)
 
-    async def fresh(self, game_id: str) -> Table:
+    async def fresh(self, game_id: str) -> LiveGame:
         """The game as the store has it now; raises UnknownGame."""
         known = self.tables.get(game_id)
         if known is None:
@@ -197,7 +199,7 @@ class Ledger:
             self._lay_aside(game_id)
         return known
 
-    async def read(self, game_id: str) -> Table:
+    async def read(self, game_id: str) -> LiveGame:
         """The game, read from its log; raises UnknownGame."""
         self.forget(game_id)
         stored = await self.games.load(game_id)
@@ -212,7 +214,7 @@ class Ledger:
         self._changed(table)
         return table
 
-    async def _read_again(self, game_id: str) -> Table:
+    async def _read_again(self, game_id: str) -> LiveGame:
         """The game, or if its log is broken indeed, its end."""
         stored = await self.games.load(game_id)
         try:
@@ -221,12 +223,12 @@ class Ledger:
             _log.error("broken log", game=game_id, why=str(broken))
             return await self._void(stored)
 
-    def _restored(self, stored: StoredGame) -> Table:
+    def _restored(self, stored: StoredGame) -> LiveGame:
         table = restore(stored)
         check_holds(stored, self._seen.get(table.game_id))
         return table
 
-    def _keep(self, table: Table) -> None:
+    def _keep(self, table: LiveGame) -> None:
         self.tables[table.game_id] = table
         self.tables.move_to_end(table.game_id)
         while len(self.tables) > MOST_TABLES:
@@ -242,13 +244,13 @@ class Ledger:
 
     # --- what everybody does to games ---------------------------------------------------------
 
-    async def begin(self, table: Table) -> Table:
+    async def begin(self, table: LiveGame) -> LiveGame:
         """Set the game up once all seats are taken; harmless if another host was faster."""
         if table.stored.state != WAITING or table.open_seats():
             return table
         play = begin(table)
-        words = Words(1, LogCause.LOG_CAUSE_START)
-        await self.commit(table, play, words, How(expected_state=WAITING))
+        words = ChainEntry(1, LogCause.LOG_CAUSE_START)
+        await self.commit(table, play, words, CommitOptions(expected_state=WAITING))
         return await self.fresh(table.game_id)
 
     async def flag_reason(self, bot: str) -> EndReason.ValueType:
@@ -257,33 +259,33 @@ class Ledger:
         return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
 
     async def lose(
-        self, table: Table, seat: int, reason: EndReason.ValueType, clock: str = ""
+        self, table: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
     ) -> None:
         """End a seat's part; the game goes on with the stand-in while two others play."""
         play, stored = table.play, table.stored
         if play is None:
             return
         version = stored.version + 1
-        words = Words(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
+        words = ChainEntry(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
         lost = _lost(table) | {seat: (reason, version)}
         ends = b""
         if len(stored.seats) - len(lost) < OF_TWO:
             ends = result(play, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
         fields: dict[str, Argument] = {f"lost{seat}": f"{int(reason)} {version}"}
-        how = How(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
+        how = CommitOptions(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
         await self.commit(table, play, words, how)
 
-    async def stop(self, table: Table, reason: EndReason.ValueType) -> None:
+    async def stop(self, table: LiveGame, reason: EndReason.ValueType) -> None:
         """End a game from outside its rules: it has no ranks."""
-        words = Words(table.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
+        words = ChainEntry(table.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
         ends = result(None, reason, {}).SerializeToString()
-        how = How(expected_state=table.stored.state, ends=ends)
+        how = CommitOptions(expected_state=table.stored.state, ends=ends)
         await self.commit(table, table.play, words, how)
 
-    async def _void(self, stored: StoredGame) -> Table:
+    async def _void(self, stored: StoredGame) -> LiveGame:
         """A log that was lost in part: the game is void, and everybody is told so."""
         game_id, reason = stored.header.game_id, EndReason.END_REASON_NO_CONTEST
-        words = Words(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
+        words = ChainEntry(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
         ends = result(None, reason, {}).SerializeToString()
         rest = words.partition(" ")[2]
         await self.games.void(game_id, stored.chain, link(stored.chain, words), rest, ends)
@@ -293,7 +295,7 @@ class Ledger:
         try:
             table = restore(after)
         except BrokenLogError:
-            table = Table(after)
+            table = LiveGame(after)
         self._changed(table)
         self._release(table)
         return table
@@ -301,13 +303,13 @@ class Ledger:
     # --- the one way to change a game ---------------------------------------------------------
 
     async def commit(
-        self, table: Table, play: Play | None, words: Words, how: How = PLAIN
-    ) -> Outcome:
+        self, table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions = PLAIN
+    ) -> CommitReply:
         """Commit what was played in memory, and wait until everybody was told.
 
         Unless it is "ok", the table is forgotten. Who gives up waiting leaves it under way.
         """
-        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        outcome: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
         self.start(table, play, words, how, partial(settle, outcome))
         try:
             return await outcome
@@ -315,13 +317,15 @@ class Ledger:
             self.forget(table.game_id)  # it is ahead of the store until the commit is carried out
             raise
 
-    def start(self, table: Table, play: Play | None, words: Words, how: How, then: Then) -> None:
+    def start(
+        self, table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions, then: Then
+    ) -> None:
         """Commit what was played in memory; `then` hears of it after everybody was told."""
         commit = _commit(table, play, words, how)
 
-        def answered(outcome: Outcome | Exception) -> None:
+        def answered(outcome: CommitReply | Exception) -> None:
             try:
-                if isinstance(outcome, Outcome) and outcome.ok:
+                if isinstance(outcome, CommitReply) and outcome.ok:
                     self._tell(table, play, commit, how.first, outcome)
                 else:
                     self.forget(table.game_id)
@@ -334,11 +338,11 @@ class Ledger:
 
     def _tell(
         self,
-        table: Table,
+        table: LiveGame,
         play: Play | None,
         commit: Commit,
         first: Callable[[Entry], None],
-        outcome: Outcome,
+        outcome: CommitReply,
     ) -> None:
         """Bring the table in step with what was committed, and tell everybody."""
         table.play = play
@@ -352,13 +356,13 @@ class Ledger:
         elif table.asks_a_lost_seat:
             self.stand_in_is_asked(table.game_id)
 
-    def _release(self, table: Table) -> None:
+    def _release(self, table: LiveGame) -> None:
         """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
         task = asyncio.create_task(self._remove(table))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _remove(self, table: Table) -> None:
+    async def _remove(self, table: LiveGame) -> None:
         plans = (seat.plan for seat in table.header.seats)
         invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
         seated = {seat.bot for seat in table.stored.seats if seat.bot}
@@ -368,7 +372,7 @@ class Ledger:
             )
 
 
-def _commit(table: Table, play: Play | None, words: Words, how: How) -> Commit:
+def _commit(table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions) -> Commit:
     """What is sent to the store."""
     stored, text, ends = table.stored, words.text(), how.ends
     if play is not None and play.over and not ends:
@@ -399,7 +403,7 @@ def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _lost(table: Table) -> dict[int, tuple[EndReason.ValueType, int]]:
+def _lost(table: LiveGame) -> dict[int, tuple[EndReason.ValueType, int]]:
     return {
         seat: (EndReason.ValueType(held.lost), held.lost_at)
         for seat, held in enumerate(table.stored.seats)

@@ -19,11 +19,11 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
-from himeji.wire.chain import NOBODY, Words, chance_key, first_link, link
+from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
 from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
 
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.receipts import Receipt
 from himeji_server.store.games import OVER, PLAYING, WAITING
 
@@ -39,7 +39,7 @@ STATES = {
 }
 
 
-def game_message(table: Table, connected: Callable[[str], bool]) -> Game:
+def game_message(table: LiveGame, connected: Callable[[str], bool]) -> Game:
     """A game without its position; after its end, with the key of its chance."""
     stored, out = table.stored, Game()
     out.CopyFrom(table.header)
@@ -68,7 +68,7 @@ def game_message(table: Table, connected: Callable[[str], bool]) -> Game:
     return out
 
 
-def _reveal(table: Table, out: Game) -> None:
+def _reveal(table: LiveGame, out: Game) -> None:
     """The seats' entropy once the game has begun; the secret and the key once it is over."""
     stored = table.stored
     entropy = [seat.entropy for seat in stored.seats]
@@ -79,12 +79,12 @@ def _reveal(table: Table, out: Game) -> None:
         out.chance.key = chance_key(stored.secret, entropy)
 
 
-def known_events(table: Table, claimed: int) -> int:
+def known_events(table: LiveGame, claimed: int) -> int:
     """How many events a client has: as it says, or none if it claims more than there are."""
     return claimed if 0 <= claimed <= table.event_count else 0
 
 
-def write_decision(out: Decision, table: Table, events: int, wants: Wants, now: int) -> None:
+def write_decision(out: Decision, table: LiveGame, events: int, wants: Wants, now: int) -> None:
     """The open decision of a game that is played, with the events after the first `events`."""
     stored, play, events = table.stored, _play(table), known_events(table, events)
     legal = play.legal()
@@ -103,7 +103,7 @@ def write_decision(out: Decision, table: Table, events: int, wants: Wants, now: 
     write_clocks(table, out, now)
 
 
-def game_over_message(table: Table, seat: int | None, events: int, wants: Wants) -> GameOver:
+def game_over_message(table: LiveGame, seat: int | None, events: int, wants: Wants) -> GameOver:
     """The end of a game, for a seat or a spectator."""
     events = known_events(table, events)
     full = game_message(table, lambda _bot: False)
@@ -125,7 +125,7 @@ def game_over_message(table: Table, seat: int | None, events: int, wants: Wants)
     return out
 
 
-def update_message(table: Table, events: int, wants: Wants, now: int) -> GameUpdate:
+def update_message(table: LiveGame, events: int, wants: Wants, now: int) -> GameUpdate:
     """A game at its version, for spectators."""
     events = known_events(table, events)
     stored, out = table.stored, GameUpdate(game_id=table.game_id, first_event=events)
@@ -144,14 +144,14 @@ def update_message(table: Table, events: int, wants: Wants, now: int) -> GameUpd
     return out
 
 
-def add_event_texts(table: Table, out: Decision | GameOver | GameUpdate, events: int) -> None:
+def add_event_texts(table: LiveGame, out: Decision | GameOver | GameUpdate, events: int) -> None:
     """Say each event in words."""
     play = _play(table)
     for message, record in zip(out.events, (play.log or [])[events:], strict=True):
         message.text = play.ruleset.tell(record, play.seats)
 
 
-def write_clocks(table: Table, out: Decision | GameUpdate, now: int) -> None:
+def write_clocks(table: LiveGame, out: Decision | GameUpdate, now: int) -> None:
     """What each seat has left, the asked one less the time since it was asked."""
     stored = table.stored
     if not table.header.HasField("clock"):
@@ -169,7 +169,7 @@ def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
     span.nanos = rest * 1_000_000
 
 
-def write_accepted(out: Accepted, table: Table, receipt: Receipt) -> None:
+def write_accepted(out: Accepted, table: LiveGame, receipt: Receipt) -> None:
     """An answer that stands."""
     entry = receipt.entry
     out.game_id, out.decision_id = table.game_id, receipt.decision
@@ -184,14 +184,14 @@ def write_accepted(out: Accepted, table: Table, receipt: Receipt) -> None:
         _set_milliseconds(times.left, entry.left)
 
 
-def replay_message(table: Table, engine_version: str) -> Replay:
+def replay_message(table: LiveGame, engine_version: str) -> Replay:
     """All it takes to replay a game, with the hash chain of its log."""
     out = Replay(format=1, engine_version=engine_version)
     out.game.CopyFrom(game_message(table, lambda _bot: False))
     chain = first_link(table.game_id, table.header.chance.commitment)
     for entry in table.log:
         chain = link(chain, entry.text)
-        words = Words.parse(entry.text)
+        words = ChainEntry.parse(entry.text)
         line = LogEntry(
             version=words.version,
             cause=words.cause,
@@ -210,7 +210,7 @@ def replay_message(table: Table, engine_version: str) -> Replay:
     return out
 
 
-def _play(table: Table) -> Play:
+def _play(table: LiveGame) -> Play:
     if table.play is None:
         raise RuntimeError(f"{table.game_id} has not begun")
     return table.play

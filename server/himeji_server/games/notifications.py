@@ -17,32 +17,32 @@ from typing import TYPE_CHECKING, Final
 import structlog
 from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.store import StoreRefusedError, keys
-from himeji_server.store.games import OVER, Games
+from himeji_server.store.games import OVER, GameStore
 from himeji_server.store.presence import Presence
 
 if TYPE_CHECKING:
-    from himeji_server.games.live_games import Ledger
+    from himeji_server.games.live_games import LiveGames
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 SECONDS_HEARD_ON: Final = 60.0
 """How long a game rings here after nobody follows it any more: who asks by calls comes back."""
 
 Hear = Callable[[str, str], None]
-See = Callable[[Table], None]
+See = Callable[[LiveGame], None]
 Gone = Callable[[str, HimejiError], None]
 
 _log = structlog.get_logger(__name__)
 
 
-class Bells:
+class Notifications:
     """The bells of this process."""
 
-    ledger: Ledger
+    ledger: LiveGames
     """Who looks a game up; it rings here itself, so it comes second."""
 
-    def __init__(self, games: Games, presence: Presence) -> None:
+    def __init__(self, games: GameStore, presence: Presence) -> None:
         self._store = games
         self._presence = presence
         self._rung: dict[str, float] = {}  # games that ring here, and when that was wished last
@@ -91,7 +91,7 @@ class Bells:
     ) -> AsyncIterator[None]:
         """Set the event after every change, and when one of the others is set, for a while."""
 
-        def see(_table: Table) -> None:
+        def see(_table: LiveGame) -> None:
             wake.set()
 
         await self.hear(game_id)
@@ -113,7 +113,7 @@ class Bells:
             if not self._bots[bot]:
                 del self._bots[bot]
 
-    def ring(self, table: Table) -> None:
+    def ring(self, table: LiveGame) -> None:
         """Tell those of this process who follow the game."""
         if table.stored.state == OVER:
             self._rung.pop(table.game_id, None)  # nothing is rung after its end

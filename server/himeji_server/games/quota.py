@@ -4,13 +4,13 @@ from himeji_server import names
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import exceeded
-from himeji_server.store.quotas import Quotas
+from himeji_server.store.quotas import QuotaStore
 
 
 class Quota:
     """Counts games; those of the house are not limited, for they are everybody's."""
 
-    def __init__(self, quotas: Quotas, limits: Limits) -> None:
+    def __init__(self, quotas: QuotaStore, limits: Limits) -> None:
         self._quotas = quotas
         self._waiting = limits.waiting_games_per_owner
         self._seated = limits.games_per_owner

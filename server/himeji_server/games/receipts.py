@@ -9,7 +9,7 @@ from typing import Final
 from himeji.rules.errors import AlreadyDecided
 from himeji.v1.game_pb2 import StopReason
 
-from himeji_server.games.live_game import Answered
+from himeji_server.games.live_game import GivenAnswer
 from himeji_server.store.games import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
@@ -27,7 +27,7 @@ class Receipt:
     duplicate: bool = False
 
 
-def receipt_again(decision: int, standing: Answered, actions: Sequence[int]) -> Receipt:
+def receipt_again(decision: int, standing: GivenAnswer, actions: Sequence[int]) -> Receipt:
     """The receipt of an answer that stands; raises AlreadyDecided for another answer."""
     played, stop = standing.actions, StopReason.ValueType(standing.entry.stop)
     # The log has what was played; a plan that was cut short began with it and went on.
@@ -40,7 +40,7 @@ def receipt_again(decision: int, standing: Answered, actions: Sequence[int]) -> 
     return standing_receipt(decision, standing)
 
 
-def standing_receipt(decision: int, standing: Answered) -> Receipt:
+def standing_receipt(decision: int, standing: GivenAnswer) -> Receipt:
     """The receipt of an answer that stands, once more."""
     stop = StopReason.ValueType(standing.entry.stop)
     return Receipt(decision, standing.actions, stop, standing.entry, duplicate=True)

@@ -16,7 +16,7 @@ from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import Rejected
 from himeji.wire.errors import retry_delay
 
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import write_accepted
 from himeji_server.games.receipts import standing_receipt
 from himeji_server.store.games import PLAYING
@@ -38,7 +38,7 @@ def rejection(error: HimejiError, game_id: str) -> Rejected:
 
 def refused_answer(
     error: HimejiError,
-    table: Table,
+    table: LiveGame,
     seats: Sequence[int],
     decision: int,
     current: Callable[[], Decision],

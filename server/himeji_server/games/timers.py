@@ -9,20 +9,20 @@ from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import Words
+from himeji.wire.chain import ChainEntry
 
-from himeji_server.games.live_game import Table
-from himeji_server.games.live_games import Ledger
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_games import LiveGames
 from himeji_server.store.client import StoreRefusedError
 from himeji_server.store.games import OVER, PLAYING, WAITING
 
 _log = structlog.get_logger(__name__)
 
 
-class Clockwork:
+class Timers:
     """Does what is due, for all games of a store."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: LiveGames) -> None:
         self._ledger = ledger
         self._ledger.stand_in_is_asked = self._soon
         self._tasks: set[asyncio.Task[None]] = set()
@@ -52,7 +52,7 @@ class Clockwork:
         except Exception:  # noqa: BLE001 - one bad game must not keep all others waiting
             _log.exception("fault in what is due", game=game_id)
 
-    async def _do_what_is_due(self, table: Table, now: int) -> None:
+    async def _do_what_is_due(self, table: LiveGame, now: int) -> None:
         stored = table.stored
         if stored.state == WAITING and table.open_seats() and stored.expires <= now:
             await self._ledger.stop(table, EndReason.END_REASON_CANCELLED)
@@ -75,11 +75,11 @@ class Clockwork:
             await self._ledger.games.forget_timer(game_id)
 
     @staticmethod
-    def _struck_out(table: Table) -> bool:
+    def _struck_out(table: LiveGame) -> bool:
         """Whether whoever counted the last strike of the asked seat did not come to end it."""
         return table.stored.seats[table.stored.seat].strikes >= table.header.strike_limit
 
-    async def _stand_in(self, table: Table) -> None:
+    async def _stand_in(self, table: LiveGame) -> None:
         """Answer for a lost seat until somebody else is asked."""
         play, seat = table.play, table.stored.seat
         if play is None:
@@ -89,7 +89,7 @@ class Clockwork:
             played.append(stand_in(play))
             play.apply(played[-1])
         version = table.stored.version + 1
-        words = Words(version, LogCause.LOG_CAUSE_STAND_IN, seat, tuple(played))
+        words = ChainEntry(version, LogCause.LOG_CAUSE_STAND_IN, seat, tuple(played))
         await self._ledger.commit(table, play, words)
 
     def _soon(self, game_id: str) -> None:

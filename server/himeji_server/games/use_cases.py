@@ -22,16 +22,16 @@ from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
-from himeji_server.games.commands import Host, NewGame
-from himeji_server.games.live_game import Table
-from himeji_server.games.live_games import Ledger
-from himeji_server.games.notifications import Bells
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.games.commands import GameCommands, NewGame
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_games import LiveGames
+from himeji_server.games.notifications import Notifications
 from himeji_server.games.quota import Quota
 from himeji_server.games.receipts import Receipt
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import check_actions
-from himeji_server.store.games import OVER, PLAYING, WAITING, Games, Sitter
+from himeji_server.store.games import OVER, PLAYING, WAITING, GameStore, SeatRequest
 from himeji_server.store.presence import Presence
 
 STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds
@@ -52,19 +52,19 @@ class Player:
     version: int
 
 
-class Desk:
+class GameUseCases:
     """Games for callers."""
 
     def __init__(  # noqa: PLR0913 - what it needs, each once
         self,
         *,
-        ledger: Ledger,
-        host: Host,
-        games: Games,
+        ledger: LiveGames,
+        host: GameCommands,
+        games: GameStore,
         presence: Presence,
-        bells: Bells,
+        bells: Notifications,
         bots: Bots,
-        requests: Requests,
+        requests: IdempotencyKeys,
         quota: Quota,
         limits: Limits,
     ) -> None:
@@ -84,12 +84,12 @@ class Desk:
         """The bot that the caller plays; raises Forbidden, UnknownAccount."""
         return Player(*await self.bots.player(caller, bot, version))
 
-    async def create(self, caller: Caller, new: NewGame, request_id: str) -> Table:
+    async def create(self, caller: Caller, new: NewGame, request_id: str) -> LiveGame:
         """Create a game; the same request again gives the same game."""
         _check_new(new)
         content: list[object] = ["CreateGame", new.ruleset, sorted(new.options.items()), new.clock]
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
-        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         await self._quota.create(caller.owner, plan.mark[:20])
         new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
         table = await self.host.create(new, plan.mark[:20], caller.owner)
@@ -104,7 +104,7 @@ class Desk:
             await self.presence.add_game(bot, game_id)
         await self.presence.tell_seated(bot, game_id)
 
-    async def accept(self, player: Player, table: Table) -> Table:
+    async def accept(self, player: Player, table: LiveGame) -> LiveGame:
         """Take every open seat that is meant for this very bot; the game as it is then."""
         game_id = table.game_id
         for seat in _invited(table, player.bot):
@@ -114,7 +114,7 @@ class Desk:
 
     async def join(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
-    ) -> tuple[Table, int]:
+    ) -> tuple[LiveGame, int]:
         """Take a seat that the bot may take."""
         if len(entropy) > MOST_ENTROPY:
             raise InvalidRequest(f"entropy has up to {MOST_ENTROPY} bytes", {"field": "entropy"})
@@ -128,7 +128,7 @@ class Desk:
         await self._quota.sit(player.bot, game_id)
         await self.presence.add_game(player.bot, game_id)
         mark = await self._mark_of_join(player, game_id, seat, entropy, request_id)
-        sitter = Sitter(player.bot, player.version, entropy, mark)
+        sitter = SeatRequest(player.bot, player.version, entropy, mark)
         table, taken = await self.host.join(game_id, allowed, sitter)
         await self.presence.tell_seated(player.bot, game_id)
         return table, taken
@@ -142,9 +142,11 @@ class Desk:
         owner = names.owner_of(player.bot)
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
-        return (await self._requests.planned(owner, request_id, content, Plan())).mark
+        return (await self._requests.planned(owner, request_id, content, PlannedRequest())).mark
 
-    async def wait(self, caller: Caller, game_id: str, seat: int | None, seconds: float) -> Table:
+    async def wait(
+        self, caller: Caller, game_id: str, seat: int | None, seconds: float
+    ) -> LiveGame:
         """The game once a seat of the caller is asked, it is over, or the time is up."""
         wake = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -163,7 +165,7 @@ class Desk:
                         await wake.wait()
 
     @staticmethod
-    def is_asked(table: Table, caller: Caller, seat: int | None = None) -> bool:
+    def is_asked(table: LiveGame, caller: Caller, seat: int | None = None) -> bool:
         """Whether a seat of the caller is asked."""
         stored = table.stored
         return (
@@ -174,7 +176,7 @@ class Desk:
 
     async def submit(
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
-    ) -> tuple[Table, Receipt]:
+    ) -> tuple[LiveGame, Receipt]:
         """Answer a decision for whichever bot of the caller it asks or asked, if it still plays."""
         table = await self.ledger.table(game_id)
         _of_caller(table, caller, None)
@@ -185,20 +187,20 @@ class Desk:
         return await self.ledger.at(game_id, receipt.entry.version), receipt
 
     @staticmethod
-    def seats_of(table: Table, caller: Caller) -> list[int]:
+    def seats_of(table: LiveGame, caller: Caller) -> list[int]:
         """The seats that the caller's bots have, none for a spectator."""
         try:
             return _of_caller(table, caller, None)
         except NotYourDecision:
             return []
 
-    async def connected(self, *tables: Table) -> frozenset[str]:
+    async def connected(self, *tables: LiveGame) -> frozenset[str]:
         """Those of the games' bots that have a stream."""
         bots = sorted({seat.bot for table in tables for seat in table.stored.seats if seat.bot})
         holders = await asyncio.gather(*map(self.presence.holder, bots))
         return frozenset(bot for bot, holder in zip(bots, holders, strict=True) if holder)
 
-    async def resign(self, caller: Caller, game_id: str, seat: int | None) -> Table:
+    async def resign(self, caller: Caller, game_id: str, seat: int | None) -> LiveGame:
         """Give up the caller's seats, or cancel a game of the caller's that has not begun.
 
         Who gives up a seat of somebody else's game before it begins leaves it open again.
@@ -216,19 +218,19 @@ class Desk:
 
     async def listed(
         self, caller: Caller, page_size: int, page_token: str, **wanted: str
-    ) -> tuple[list[Table], str]:
+    ) -> tuple[list[LiveGame], str]:
         """Games, the newest first, that fit what is wanted, such as a state or a ladder."""
         size = pagination.size(page_size)
         question = sorted(wanted.items())
         before = pagination.place(page_token, question)
         if before and not _PLACE.fullmatch(before):
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
-        found: list[Table] = []
+        found: list[LiveGame] = []
         place = before
         async for game_id, place in self._games.newest(before):
             # The head is enough: a list must not replay every game that it passes by.
             try:
-                table = Table(await self._games.head(game_id))
+                table = LiveGame(await self._games.head(game_id))
             except UnknownGame:
                 continue
             if _fits(table, wanted, caller):
@@ -260,7 +262,7 @@ def _check_plan(plan: SeatPlan, field: str) -> None:
         raise InvalidRequest("a seat for anyone has no name", {"field": f"{field}.name"})
 
 
-def _invited(table: Table, bot: str) -> list[int]:
+def _invited(table: LiveGame, bot: str) -> list[int]:
     """The open seats that are meant for one bot; a seating is answered by Ready instead."""
     if table.stored.state != WAITING or any(seat.bot for seat in table.header.seats):
         return []
@@ -280,7 +282,7 @@ def _may_sit(plan: SeatPlan, bot: str) -> bool:
     return True
 
 
-def _of_caller(table: Table, caller: Caller, seat: int | None) -> list[int]:
+def _of_caller(table: LiveGame, caller: Caller, seat: int | None) -> list[int]:
     """The seats that the caller's bots have; raises NotYourDecision if there are none."""
     mine = [
         number
@@ -295,7 +297,7 @@ def _of_caller(table: Table, caller: Caller, seat: int | None) -> list[int]:
     return mine
 
 
-def _answering_seat(table: Table, caller: Caller, decision: int) -> int:
+def _answering_seat(table: LiveGame, caller: Caller, decision: int) -> int:
     mine = _of_caller(table, caller, None)
     standing = table.answers.get(decision)
     if standing is not None and standing.seat in mine:
@@ -303,7 +305,7 @@ def _answering_seat(table: Table, caller: Caller, decision: int) -> int:
     return table.stored.seat if table.stored.seat in mine else mine[0]
 
 
-def _joinable(table: Table, caller: Caller) -> bool:
+def _joinable(table: LiveGame, caller: Caller) -> bool:
     """Whether a seat is open that some bot of the caller's may take."""
     return table.stored.state == WAITING and any(
         _may_sit(plan, caller.bot or f"{caller.owner}/")
@@ -312,7 +314,7 @@ def _joinable(table: Table, caller: Caller) -> bool:
     )
 
 
-def _fits(table: Table, wanted: dict[str, str], caller: Caller) -> bool:
+def _fits(table: LiveGame, wanted: dict[str, str], caller: Caller) -> bool:
     header, stored = table.header, table.stored
     bots = [seat.bot for seat in stored.seats]
     return (

@@ -18,18 +18,18 @@ from himeji.v1.ladder_service_pb2 import (
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import Desk
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.fair_play import flag_message
 from himeji_server.ladder.messages import audit_message, season_message, standing_message
-from himeji_server.ladder.queries import Office, page
+from himeji_server.ladder.queries import LadderQueries, page
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.standings import CARRY_OVER, Board, Row, computed
+from himeji_server.ladder.standings import CARRY_OVER, Row, Standings, computed
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.games import OVER
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.standings import Head, SeasonRecord
+from himeji_server.store.standings import SeasonRecord, StandingsHead
 
 TRIES: Final = 50
 LONGEST_TITLE: Final = 80
@@ -50,7 +50,12 @@ class Administration:
     """Changes ladders, and writes down that it did."""
 
     def __init__(
-        self, office: Office, store: LadderStore, desk: Desk, rater: Rater, requests: Requests
+        self,
+        office: LadderQueries,
+        store: LadderStore,
+        desk: GameUseCases,
+        rater: Rater,
+        requests: IdempotencyKeys,
     ) -> None:
         self._office = office
         self._store = store
@@ -66,7 +71,7 @@ class Administration:
     ) -> Recomputed:
         """Compute a table from the log and compare it with the live one, which may be replaced."""
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
-        await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         number = await self._office.season(ladder, season)
         for _ in range(TRIES):
             head, live = await self._still(ladder, number)
@@ -81,7 +86,7 @@ class Administration:
                 return Recomputed(games, found, repaired=True)
         raise StoreUnavailable("the table changes too fast, try again")
 
-    async def _still(self, ladder: str, season: int) -> tuple[Head, dict[str, str]]:
+    async def _still(self, ladder: str, season: int) -> tuple[StandingsHead, dict[str, str]]:
         """The live rows, and where the ladder stood while they were read."""
         for _ in range(TRIES):
             before = await self._boards.head(ladder)
@@ -91,8 +96,8 @@ class Administration:
         raise StoreUnavailable("the table changes too fast, try again")
 
     async def _from_log(
-        self, ladder: str, season: int, head: Head, without: frozenset[str]
-    ) -> tuple[int, Board]:
+        self, ladder: str, season: int, head: StandingsHead, without: frozenset[str]
+    ) -> tuple[int, Standings]:
         """How many results a season has in the log, and the table that follows from them."""
         seasons = await self._boards.seasons(ladder)
         last = seasons[season].last if season < head.season else head.sequence
@@ -120,7 +125,7 @@ class Administration:
         names.text_of(title, "title", LONGEST_TITLE)
         name = self._office.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
-        plan = await self._requests.planned(caller.owner, request_id, content, Plan())
+        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         begun = await self._start(name, title, share, plan.mark)
         words = f"started season {begun.number}, keeping {share:g} of every distance"
         await self._note(caller, name, words, f"season {plan.mark}")
@@ -134,7 +139,7 @@ class Administration:
                 return made[0]
             head, rows = await self._running(ladder)
             start = await self._boards.start(ladder, head.season)
-            board = Board({name: Row.parse(text) for name, text in rows.items()}, start)
+            board = Standings({name: Row.parse(text) for name, text in rows.items()}, start)
             now = await self._store.games.now()
             ended = replace(seasons[head.season], ended=now, last=head.sequence)
             begun = SeasonRecord(head.season + 1, title, now, first=head.sequence, mark=mark)
@@ -143,7 +148,7 @@ class Administration:
                 return begun
         raise StoreUnavailable("the table changes too fast, try again")
 
-    async def _running(self, ladder: str) -> tuple[Head, dict[str, str]]:
+    async def _running(self, ladder: str) -> tuple[StandingsHead, dict[str, str]]:
         season = (await self._boards.head(ladder)).season
         return await self._still(ladder, season)
 
@@ -162,13 +167,15 @@ class Administration:
 
     # --- adjudication ---------------------------------------------------------------------------
 
-    async def void(self, caller: Caller, game_id: str, explanation: str, request_id: str) -> Table:
+    async def void(
+        self, caller: Caller, game_id: str, explanation: str, request_id: str
+    ) -> LiveGame:
         """Take a game out of the ratings and, if it still runs, end it."""
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})
         names.text_of(explanation, "explanation", LONGEST_EXPLANATION)
         content: list[object] = ["VoidGame", game_id, explanation]
-        await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         table = await self._desk.ledger.table(game_id)
         if table.stored.state != OVER:
             table = await self._desk.host.end(game_id, EndReason.END_REASON_ADJUDICATED)
@@ -243,7 +250,7 @@ class Administration:
         await self._store.audit.note(record, mark)
 
 
-def _differences(board: Board, texts: dict[str, str], live: dict[str, str]) -> list[Standing]:
+def _differences(board: Standings, texts: dict[str, str], live: dict[str, str]) -> list[Standing]:
     """The rows as computed where they differ from the live ones, to the last digit."""
     out = [
         standing_message(board.rows[name])

@@ -6,9 +6,9 @@ from typing import Final
 import structlog
 from himeji.rules.errors import StoreUnavailable
 
-from himeji_server.ladder.matchmaker import Usher
+from himeji_server.ladder.matchmaker import Matchmaker
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.tournament_runner import Director
+from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.leases import new_holder
@@ -21,10 +21,12 @@ LEASE_MS: Final = 3_000
 _log = structlog.get_logger(__name__)
 
 
-class Steward:
+class LadderLoop:
     """Rates what is over and seats who waits, again and again."""
 
-    def __init__(self, store: LadderStore, usher: Usher, rater: Rater, director: Director) -> None:
+    def __init__(
+        self, store: LadderStore, usher: Matchmaker, rater: Rater, director: TournamentRunner
+    ) -> None:
         self._store = store
         self._usher = usher
         self._rater = rater

@@ -18,7 +18,7 @@ from himeji.rules.errors import UnknownGame
 from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 
 from himeji_server.games.commands import NewGame, new_secret
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.ladder.pairing import Meetings, Pair, Policy, Waiting, pair, tables
 from himeji_server.ladder.rating import BEGINNER
@@ -48,11 +48,11 @@ CAPPED_MS: Final = 60_000
 _log = structlog.get_logger(__name__)
 
 
-class Usher:
+class Matchmaker:
     """Pairs and seats the bots of all ladders."""
 
     def __init__(
-        self, ladders: Ladders, store: LadderStore, desk: Desk, policy: Policy | None = None
+        self, ladders: Ladders, store: LadderStore, desk: GameUseCases, policy: Policy | None = None
     ) -> None:
         self._ladders = ladders
         self._queues = store.queues

@@ -18,12 +18,12 @@ from himeji.v1.ladder_service_pb2 import (
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.messages import ladder_message, standing_message, ticket_message
 from himeji_server.ladder.standings import Row
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.standings import Entry
+from himeji_server.store.standings import RatedEntry
 
 SECONDS_BETWEEN_LOOKS: Final = 0.5
 MOST_COMPARED: Final = 5_000
@@ -32,10 +32,10 @@ MOST_COMPARED: Final = 5_000
 _Each = TypeVar("_Each")
 
 
-class Office:
+class LadderQueries:
     """Answers questions about ladders."""
 
-    def __init__(self, ladders: Ladders, store: LadderStore, desk: Desk) -> None:
+    def __init__(self, ladders: Ladders, store: LadderStore, desk: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
         self._boards = store.boards
@@ -232,7 +232,7 @@ def _in_log_order(found: list[RatedResult]) -> list[RatedResult]:
     return [by_ladder[each.ladder].pop() for each in found]
 
 
-def _result(entry: Entry) -> RatedResult:
+def _result(entry: RatedEntry) -> RatedResult:
     return RatedResult.FromString(entry.data)
 
 

@@ -7,23 +7,25 @@ from himeji.rules.errors import GameEnded, InvalidRequest, Refused
 from himeji.v1.game_pb2 import EndReason
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import Desk, Player
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import seats_meant_for
 from himeji_server.ladder.tournament_runner import READY_MS
 from himeji_server.store.games import OVER, WAITING
-from himeji_server.store.queues import Queues, Ticket
+from himeji_server.store.queues import QueueStore, Ticket
 
 MOST_GAMES: Final = 64
 """How many games of a ladder a bot may play at the same time."""
 
 
-class Lobby:
+class QueueCommands:
     """The queues of an arena, as bots see them."""
 
-    def __init__(self, ladders: Ladders, queues: Queues, desk: Desk, requests: Requests) -> None:
+    def __init__(
+        self, ladders: Ladders, queues: QueueStore, desk: GameUseCases, requests: IdempotencyKeys
+    ) -> None:
         self._ladders = ladders
         self._queues = queues
         self._desk = desk
@@ -66,7 +68,7 @@ class Lobby:
     ) -> list[str]:
         """Take a bot of the caller's out of a queue, or of all; its stream is told."""
         content: list[object] = ["LeaveLadder", bot, ladder]
-        await self._requests.planned(caller.owner, request_id, content, Plan())
+        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         player = await self._desk.player(caller, bot)
         for name in [self._ladders[ladder].name] if ladder else self._ladders.names:
             # Noted first: a stream that is on its way back must not enter again.
@@ -80,7 +82,9 @@ class Lobby:
         """The ladders in whose queue a bot is."""
         return await self._queues.ladders_of(bot, self._ladders.names)
 
-    async def ready(self, player: Player, game_id: str, seat: int | None, entropy: bytes) -> Table:
+    async def ready(
+        self, player: Player, game_id: str, seat: int | None, entropy: bytes
+    ) -> LiveGame:
         """Answer a seating; the game as it is then. Doing it twice is the same as once."""
         table = await self._seating(player.bot, game_id, seat)
         if not self._waits_for(table, player.bot):
@@ -91,7 +95,7 @@ class Lobby:
         table, _ = await self._desk.join(player, game_id, seat, entropy, "")
         return table
 
-    async def decline(self, player: Player, game_id: str, seat: int | None) -> Table:
+    async def decline(self, player: Player, game_id: str, seat: int | None) -> LiveGame:
         """Refuse a seat: the bot is out of the queue, and the game does not begin."""
         table = await self._seating(player.bot, game_id, seat)
         if table.stored.state != WAITING:
@@ -100,12 +104,12 @@ class Lobby:
             await self._queues.leave(table.header.ladder, player.bot)
         return await self._call_off(game_id)
 
-    def answer_ms(self, table: Table) -> int:
+    def answer_ms(self, table: LiveGame) -> int:
         """How long the seats of a seating have to answer."""
         ladder = table.header.ladder
         return self._ladders[ladder].ready if ladder else READY_MS
 
-    async def _seating(self, bot: str, game_id: str, seat: int | None) -> Table:
+    async def _seating(self, bot: str, game_id: str, seat: int | None) -> LiveGame:
         """The seating in which a bot has a seat; raises the reason why there is none."""
         table = await self._desk.ledger.table(game_id)
         meant = seats_meant_for(table, bot)
@@ -116,10 +120,10 @@ class Lobby:
         return table
 
     @staticmethod
-    def _waits_for(table: Table, bot: str) -> bool:
+    def _waits_for(table: LiveGame, bot: str) -> bool:
         open_seats: Sequence[int] = table.open_seats()
         waits = any(seat in open_seats for seat in seats_meant_for(table, bot))
         return table.stored.state == WAITING and waits
 
-    async def _call_off(self, game_id: str) -> Table:
+    async def _call_off(self, game_id: str) -> LiveGame:
         return await self._desk.host.cancel(game_id, EndReason.END_REASON_UNSEATED)

@@ -16,11 +16,11 @@ from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
 from himeji_server.ladder.fair_play import FairPlay
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import ran_out, unanswered
-from himeji_server.ladder.standings import Board, Row, names_needed
+from himeji_server.ladder.standings import Row, Standings, names_needed
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.games import StoredGame
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.result_outbox import Waiting
+from himeji_server.store.result_outbox import PendingResult
 
 MOST_AT_ONCE: Final = 50
 TRIES: Final = 50
@@ -45,7 +45,7 @@ class Rater:
         waiting = await self._store.results.waiting(MOST_AT_ONCE)
         return sum([await self._settle_or_skip(each) for each in waiting])
 
-    async def _settle_or_skip(self, result: Waiting) -> bool:
+    async def _settle_or_skip(self, result: PendingResult) -> bool:
         if self._faulty.get(result.game_id, 0.0) > time.monotonic():
             return False
         try:
@@ -97,7 +97,7 @@ class Rater:
             rows = await self._boards.rows(ladder, head.season, names)
             start = await self._boards.start(ladder, head.season, names)
             rated.sequence, rated.season = head.sequence + 1, head.season
-            board = Board({name: Row.parse(text) for name, text in rows.items()}, start)
+            board = Standings({name: Row.parse(text) for name, text in rows.items()}, start)
             changed = board.take(rated)
             status, sequence = await self._boards.rate(
                 ladder,

@@ -80,7 +80,7 @@ def names_needed(seats: Iterable[tuple[str, int]]) -> list[str]:
     return [row_name(bot, number) for bot, version in seats for number in range(version, 0, -1)]
 
 
-class Board:
+class Standings:
     """A table, or as much of it as a game needs."""
 
     def __init__(self, rows: Mapping[str, Row], start: Mapping[str, float]) -> None:
@@ -165,9 +165,9 @@ def write_rating(message: RatingMessage, rating: Rating) -> None:
 
 def computed(
     results: Iterable[RatedResult], start: Mapping[str, float], voided: frozenset[str]
-) -> Board:
+) -> Standings:
     """The table that follows from a log."""
-    board = Board({}, start)
+    board = Standings({}, start)
     for each in results:
         if each.game_id not in voided:
             board.take(each)

@@ -5,9 +5,9 @@ from typing import Final
 
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
 
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.use_cases import Player
-from himeji_server.ladder.queue_commands import Lobby
+from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
     declined_notice,
     failed_notice,
@@ -23,7 +23,7 @@ REQUESTS: Final = ("enter", "leave", "ready")
 class LadderStream:
     """The ladder's part of one stream."""
 
-    def __init__(self, lobby: Lobby, player: Player) -> None:
+    def __init__(self, lobby: QueueCommands, player: Player) -> None:
         self._lobby = lobby
         self._player = player
         self._declined: set[str] = set()
@@ -68,16 +68,16 @@ class LadderStream:
         self._declined.add(ready.game_id)
         return declined_notice(await self._lobby.decline(self._player, ready.game_id, seat))
 
-    def seats(self, table: Table) -> list[int]:
+    def seats(self, table: LiveGame) -> list[int]:
         """The seats that the bot has, or has been put on."""
         return table.seats_of(self._player.bot) or seats_meant_for(table, self._player.bot)
 
-    def write_deadline(self, message: Seated, table: Table, now: int) -> None:
+    def write_deadline(self, message: Seated, table: LiveGame, now: int) -> None:
         """Say by when a seating must be answered, where the game is one."""
         if seats_meant_for(table, self._player.bot):
             write_deadline(message, table, self._lobby.answer_ms(table), now)
 
-    def failure(self, table: Table) -> list[Notice] | None:
+    def failure(self, table: LiveGame) -> list[Notice] | None:
         """What the bot hears of a seating that failed; None if the game is something else."""
         if not never_began(table):
             return None

@@ -16,9 +16,15 @@ from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
 from himeji.v1.ladder_service_pb2 import TournamentSystem
 
 from himeji_server.games.commands import NewGame
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ready_check import unanswered
-from himeji_server.ladder.tournament_systems import Plan, Played, round_robin, swiss, without
+from himeji_server.ladder.tournament_systems import (
+    Played,
+    RoundPairings,
+    round_robin,
+    swiss,
+    without,
+)
 from himeji_server.store.games import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import (
@@ -39,10 +45,10 @@ Place = tuple[int, int]
 _log = structlog.get_logger(__name__)
 
 
-class Director:
+class TournamentRunner:
     """Runs all tournaments of a store."""
 
-    def __init__(self, store: LadderStore, desk: Desk) -> None:
+    def __init__(self, store: LadderStore, desk: GameUseCases) -> None:
         self._store = store
         self._tournaments = store.tournaments
         self._desk = desk
@@ -92,7 +98,7 @@ class Director:
 
     # --- plans ----------------------------------------------------------------------------------
 
-    async def plan(self, asked: TournamentRecord, number: int) -> Plan:
+    async def plan(self, asked: TournamentRecord, number: int) -> RoundPairings:
         """The plan of a round, which is made when it is first asked for, and then stands."""
         text = await self._tournaments.plan(asked.name, number)
         if not text:
@@ -100,9 +106,9 @@ class Director:
             text = json.dumps([made.tables, made.byes])
             text = await self._tournaments.keep_plan(asked.name, number, text)
         tables, byes = json.loads(text)
-        return Plan(tuple(tuple(table) for table in tables), tuple(byes))
+        return RoundPairings(tuple(tuple(table) for table in tables), tuple(byes))
 
-    async def _planned(self, asked: TournamentRecord, number: int) -> Plan:
+    async def _planned(self, asked: TournamentRecord, number: int) -> RoundPairings:
         bots = [bot for bot, _ in asked.bots]
         if asked.system == TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN:
             return round_robin(bots, asked.seats)

@@ -18,7 +18,7 @@ MOST_STEPS: Final = 20_000
 
 
 @dataclass(frozen=True)
-class Plan:
+class RoundPairings:
     """A round: its tables, bots in the order of their seats, and who sits out."""
 
     tables: tuple[tuple[str, ...], ...]
@@ -46,9 +46,9 @@ class Tally:
     seats: Counter[int] = field(default_factory=Counter)
 
 
-def round_robin(bots: Sequence[str], seats: int) -> Plan:
+def round_robin(bots: Sequence[str], seats: int) -> RoundPairings:
     """Every combination of bots, in every rotation of the seats."""
-    return Plan(
+    return RoundPairings(
         tuple(
             (*group[shift:], *group[:shift])
             for shift in range(seats)
@@ -59,7 +59,7 @@ def round_robin(bots: Sequence[str], seats: int) -> Plan:
 
 def swiss(
     bots: Sequence[str], seats: int, played: Sequence[Played], byes: Sequence[str], luck: str
-) -> Plan:
+) -> RoundPairings:
     """Bots of like standing, who have not met before as far as that can be had.
 
     Where the bots do not fill the last table, those with the fewest byes sit out, from below.
@@ -74,7 +74,7 @@ def swiss(
     )
     groups = _groups(left, seats, met)
     tables = [_seated(each, tallies, f"{luck} {number}") for number, each in enumerate(groups)]
-    return Plan(tuple(tables), tuple(sorted(out)))
+    return RoundPairings(tuple(tables), tuple(sorted(out)))
 
 
 def _groups(order: list[str], seats: int, met: Mapping[Pair, int]) -> list[list[str]]:

@@ -20,9 +20,9 @@ from himeji.v1.ladder_service_pb2 import (
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import Plan, Requests
-from himeji_server.games.use_cases import LONGEST_CLOCK, Desk
-from himeji_server.ladder.tournament_runner import Director
+from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.games.use_cases import LONGEST_CLOCK, GameUseCases
+from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.ladder.tournament_systems import counted, planned_games, table
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
@@ -44,11 +44,16 @@ _SYSTEMS: Final = (
 )
 
 
-class Events:
+class Tournaments:
     """Tournaments for callers."""
 
     def __init__(
-        self, store: LadderStore, desk: Desk, director: Director, bots: Bots, requests: Requests
+        self,
+        store: LadderStore,
+        desk: GameUseCases,
+        director: TournamentRunner,
+        bots: Bots,
+        requests: IdempotencyKeys,
     ) -> None:
         self._store = store
         self._tournaments = store.tournaments
@@ -64,7 +69,9 @@ class Events:
         said.CopyFrom(request)
         said.request_id = ""
         content: list[object] = ["CreateTournament", said.SerializeToString().hex()]
-        plan = await self._requests.planned(caller.owner, request.request_id, content, Plan())
+        plan = await self._requests.planned(
+            caller.owner, request.request_id, content, PlannedRequest()
+        )
         now = await self._store.games.now()
         stands = await self._tournaments.create(replace(asked, mark=plan.mark), now)
         if stands.mark != plan.mark:
@@ -154,7 +161,9 @@ class Events:
 
     async def cancel(self, caller: Caller, name: str, request_id: str) -> Tournament:
         """Call a tournament off; its games are called off, its table stays as it is."""
-        await self._requests.planned(caller.owner, request_id, ["CancelTournament", name], Plan())
+        await self._requests.planned(
+            caller.owner, request_id, ["CancelTournament", name], PlannedRequest()
+        )
         asked = await self._known(name)
         progress = await self._tournaments.progress(name)
         if progress.state == PLAYING:

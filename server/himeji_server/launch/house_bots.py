@@ -69,7 +69,7 @@ def wanted(text: str | None, *, dev: bool) -> tuple[str, ...]:
     return found
 
 
-class House:
+class HouseBots:
     """The house bots of an arena."""
 
     def __init__(

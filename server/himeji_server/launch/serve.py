@@ -17,7 +17,7 @@ from himeji_server.accounts.accounts import Accounts
 from himeji_server.ladder import ladders
 from himeji_server.launch import data_folder, supervisor, token_file
 from himeji_server.launch.embedded_redis import EmbeddedRedis
-from himeji_server.launch.house_bots import House
+from himeji_server.launch.house_bots import HouseBots
 from himeji_server.launch.runtime import Chore, background, until_told
 from himeji_server.launch.server_process import serving
 from himeji_server.names import ADMINISTRATOR, HOUSE, LOCAL
@@ -96,7 +96,7 @@ async def arena(settings: Settings) -> AsyncIterator[Arena]:
             ports = await stack.enter_async_context(serving(settings, store, accounts))
             port, http_port = ports.grpc, ports.http
         shared = ladders.read(settings.ladders).shared
-        house = House(accounts, Leases(store), settings.house, f"{HOST}:{port}", shared)
+        house = HouseBots(accounts, Leases(store), settings.house, f"{HOST}:{port}", shared)
         await stack.enter_async_context(background(house.keep_running))
         # The first to go: a bot that stops in good order needs an arena to say goodbye to.
         stack.push_async_callback(house.stop)

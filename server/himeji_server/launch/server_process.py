@@ -11,9 +11,9 @@ from himeji_server import metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.open_streams import OpenStreams
-from himeji_server.games.assembly import Hall
+from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
-from himeji_server.ladder.assembly import LadderParts
+from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.launch.runtime import background
 from himeji_server.rpc import (
     account_service,
@@ -46,8 +46,8 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
     async with AsyncExitStack() as stack:
         readiness = Readiness(rpc_handlers.services())
         streams = OpenStreams(accounts.tokens.store)
-        hall = Hall(store, accounts, settings.limits)
-        ladder = LadderParts(ladders.read(settings.ladders), store, hall.desk, accounts)
+        hall = GameAssembly(store, accounts, settings.limits)
+        ladder = LadderAssembly(ladders.read(settings.ladders), store, hall.desk, accounts)
         playing = play_service.PlayService(hall.desk, ladder.lobby, streams)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
@@ -76,7 +76,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
 
             door = web.listening(settings.http_port, shared=settings.processes > 1)
             http_port = door.getsockname()[1]
-            parts = site.Parts(settings, port, hall.desk, ladder, accounts)
+            parts = site.SiteParts(settings, port, hall.desk, ladder, accounts)
             await stack.enter_async_context(web.serving(site.build(parts), door))
         stack.push_async_callback(_drain, server, readiness, playing)
         await readiness.set(ready=True)

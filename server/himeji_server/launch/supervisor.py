@@ -43,7 +43,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Family:
+class WorkerPool:
     """What there is to say about the children."""
 
     port: int
@@ -52,12 +52,12 @@ class Family:
 
 
 @asynccontextmanager
-async def running(settings: Settings, url: str) -> AsyncIterator[Family]:
+async def running(settings: Settings, url: str) -> AsyncIterator[WorkerPool]:
     """Hold the children, all of them answering; raises StartRefusedError if one does not."""
     with _reserved(settings.port) as port, _reserved_page(settings.http_port) as http_port:
         ports = metrics.free_ports(settings.metrics_port, settings.processes)
         children = [
-            Child(
+            WorkerProcess(
                 number,
                 replace(
                     settings,
@@ -72,12 +72,12 @@ async def running(settings: Settings, url: str) -> AsyncIterator[Family]:
         try:
             await asyncio.gather(*(child.start() for child in children))
             async with background(*(child.keep_running for child in children)):
-                yield Family(port, ports, http_port)
+                yield WorkerPool(port, ports, http_port)
         finally:
             await asyncio.gather(*(child.stop() for child in children))
 
 
-class Child:
+class WorkerProcess:
     """One server process; it dies with its parent."""
 
     def __init__(self, number: int, settings: Settings) -> None:

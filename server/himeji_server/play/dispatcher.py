@@ -21,32 +21,37 @@ from himeji.rules.errors import (
 from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected
 
 from himeji_server.games.client_errors import as_error
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.receipts import Receipt
 from himeji_server.games.rejections import refused_answer, rejection
-from himeji_server.games.use_cases import Desk, Player
+from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.stream import REQUESTS, LadderStream
 from himeji_server.play.game_feed import seat_lost
-from himeji_server.play.stream_end import Closing
-from himeji_server.play.stream_writer import Line
-from himeji_server.play.subscriptions import Followed
-from himeji_server.rate_limits import Bucket, check_actions
-from himeji_server.store.games import Outcome
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.play.stream_writer import StreamWriter
+from himeji_server.play.subscriptions import Subscriptions
+from himeji_server.rate_limits import TokenBucket, check_actions
+from himeji_server.store.games import CommitReply
 
 _P = ParamSpec("_P")
 _ABOUT_NO_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)
 
 
-class Answers:
+class Dispatcher:
     """The requests of one stream."""
 
     def __init__(
-        self, desk: Desk, ladder: LadderStream, player: Player, followed: Followed, line: Line
+        self,
+        desk: GameUseCases,
+        ladder: LadderStream,
+        player: Player,
+        followed: Subscriptions,
+        line: StreamWriter,
     ) -> None:
         self._desk, self._ladder, self._bot = desk, ladder, player.bot
         self._followed, self._line = followed, line
         limits = line.limits
-        self._rate = Bucket(
+        self._rate = TokenBucket(
             "requests_per_second", limits.requests_per_second, limits.requests_at_once
         )
         self._at_work = asyncio.Semaphore(limits.requests_at_work)
@@ -57,13 +62,13 @@ class Answers:
             for request in (message, *message.more):
                 fault = self._fault(request, message)
                 if fault:
-                    self._line.close(Closing.protocol_error(fault))
+                    self._line.close(StreamEnd.protocol_error(fault))
                     return
                 await self._at_work.acquire()
                 self._begin(request)
         for _ in range(self._line.limits.requests_at_work):  # all at work get their answers
             await self._at_work.acquire()
-        self._line.close(Closing.goodbye())
+        self._line.close(StreamEnd.goodbye())
 
     def _fault(self, request: PlayRequest, message: PlayRequest) -> str:
         """What is wrong with a request as such, "" if nothing is."""
@@ -86,7 +91,7 @@ class Answers:
         act = request.act
         check_actions(len(act.actions))
 
-        def then(outcome: Outcome | Exception) -> None:
+        def then(outcome: CommitReply | Exception) -> None:
             if isinstance(outcome, Exception):
                 self._work(self._refuse, request, outcome)
             elif outcome.ok:
@@ -116,7 +121,7 @@ class Answers:
         rejected = await self._rejected(request, as_error(raised, "Play"))
         self._line.tell(PlayResponse(request_id=request.request_id, rejected=rejected))
 
-    def _accept(self, request_id: str, table: Table, receipt: Receipt) -> None:
+    def _accept(self, request_id: str, table: LiveGame, receipt: Receipt) -> None:
         self._line.tell(self._followed.accepted(request_id, table, receipt))
 
     async def _act(self, request: PlayRequest) -> None:
@@ -160,7 +165,7 @@ class Answers:
         current = partial(self._followed.decision, table)
         return refused_answer(error, table, seats, act.decision_id, current)
 
-    _handlers: Final[Mapping[str, Callable[[Answers, PlayRequest], Awaitable[None]]]] = {
+    _handlers: Final[Mapping[str, Callable[[Dispatcher, PlayRequest], Awaitable[None]]]] = {
         "act": _act,
         "resign": _resign,
         **dict.fromkeys(REQUESTS, _of_ladder),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from himeji.v1.game_pb2 import Accepted, Decision, EndReason, Want
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayResponse
 
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import (
     WANT_POSITION,
     game_message,
@@ -24,7 +24,7 @@ _NEXT_DECISION = Want.WANT_NEXT_DECISION
 
 
 @dataclass(slots=True, eq=False)
-class Following:
+class GameFeed:
     """One game of one stream. Everything here is done at once: tables move on during any pause."""
 
     bot: str
@@ -39,7 +39,7 @@ class Following:
     _told: int = 0  # the decision that was told last
     _lost: set[int] | None = None  # seats of which the bot knows that they are lost
 
-    def see(self, table: Table) -> None:
+    def see(self, table: LiveGame) -> None:
         """Tell what is new."""
         if self.over:
             return
@@ -57,14 +57,14 @@ class Following:
             self.write_decision(message.decision, table)
             self.tell(message)
 
-    def write_accepted(self, out: Accepted, table: Table, receipt: Receipt) -> None:
+    def write_accepted(self, out: Accepted, table: LiveGame, receipt: Receipt) -> None:
         """The answer to an answer that stands, with what the bot is asked next if it wants that."""
         write_accepted(out, table, receipt)
         following = not receipt.duplicate and _NEXT_DECISION in self.wants
         if following and self._asks(table) and table.stored.decision != self._told:
             self.write_decision(out.next_decision, table)
 
-    def write_decision(self, out: Decision, table: Table) -> None:
+    def write_decision(self, out: Decision, table: LiveGame) -> None:
         """The open decision, with the events that the client does not have."""
         wants = self.wants
         if self.events is None and self.resumed:
@@ -73,22 +73,22 @@ class Following:
         self.events = table.event_count
         self._told = table.stored.decision
 
-    def _asks(self, table: Table) -> bool:
+    def _asks(self, table: LiveGame) -> bool:
         return table.asked_bot == self.bot
 
-    def _tell_seated(self, table: Table) -> None:
+    def _tell_seated(self, table: LiveGame) -> None:
         message = PlayResponse()
         message.seated.game.CopyFrom(game_message(table, lambda bot: bot == self.bot))
         message.seated.seat = self.ladder.seats(table)[0]
         self.ladder.write_deadline(message.seated, table, self.now())
         self.tell(message)
 
-    def _tell_lost(self, table: Table, seats: set[int]) -> None:
+    def _tell_lost(self, table: LiveGame, seats: set[int]) -> None:
         """Tell of lost seats, but not of what the bot itself gave up here."""
         for seat in sorted(seats - self.given_up):
             self.tell(PlayResponse(notice=seat_lost(table, seat)))
 
-    def _tell_over(self, table: Table) -> None:
+    def _tell_over(self, table: LiveGame) -> None:
         self.over = True
         failure = self.ladder.failure(table)
         if failure is not None:
@@ -100,7 +100,7 @@ class Following:
         self.tell(PlayResponse(game_over=message))
 
 
-def seat_lost(table: Table, seat: int) -> Notice:
+def seat_lost(table: LiveGame, seat: int) -> Notice:
     """The notice of a seat that is lost."""
     reason = EndReason.ValueType(table.stored.seats[seat].lost)
     if not reason:  # it was given up before the game began

@@ -16,13 +16,13 @@ from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
 
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.client_errors import as_error
-from himeji_server.games.use_cases import Desk, Player
-from himeji_server.ladder.queue_commands import Lobby
+from himeji_server.games.use_cases import GameUseCases, Player
+from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
-from himeji_server.play.dispatcher import Answers
-from himeji_server.play.stream_end import Closing
-from himeji_server.play.stream_writer import Line
-from himeji_server.play.subscriptions import Followed
+from himeji_server.play.dispatcher import Dispatcher
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.play.stream_writer import StreamWriter
+from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.games import OVER
 
@@ -34,16 +34,18 @@ _OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
 class Session:
     """A stream after its Hello; made in the task that handles it."""
 
-    def __init__(self, desk: Desk, lobby: Lobby, player: Player, hello: Hello) -> None:
+    def __init__(
+        self, desk: GameUseCases, lobby: QueueCommands, player: Player, hello: Hello
+    ) -> None:
         self.player = player
         self.stream = secrets.token_hex(8)
         self._desk = desk
         self._stopped = False
-        self._line = Line(desk.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants)
+        self._line = StreamWriter(desk.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants)
         self.close = self._line.close
         self._ladder = LadderStream(lobby, player)
-        self._followed = Followed(desk, self._ladder, player, hello, self._line)
-        self._answers = Answers(desk, self._ladder, player, self._followed, self._line)
+        self._followed = Subscriptions(desk, self._ladder, player, hello, self._line)
+        self._answers = Dispatcher(desk, self._ladder, player, self._followed, self._line)
 
     async def run(
         self,
@@ -83,14 +85,14 @@ class Session:
             if not ended.is_set():
                 with contextlib.suppress(StoreUnavailable, StoreRefusedError):
                     await self._give_a_sign()
-        self.close(Closing.by(token_ended()))
+        self.close(StreamEnd.by(token_ended()))
 
     async def _give_a_sign(self) -> None:
         """Renew the bot's presence, and look for games of which a bell was missed."""
         presence, bot = self._desk.presence, self.player.bot
         holder = await presence.stay(bot, self.stream)
         if holder != self.stream:
-            self.close(Closing.ousted(bot, holder))
+            self.close(StreamEnd.ousted(bot, holder))
         for game_id in await presence.games_of(bot):
             self._followed.follow(game_id)
 
@@ -104,9 +106,9 @@ class Session:
             elif what in _OUT_OF_QUEUE:
                 self._line.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
-                self.close(Closing.ousted(self.player.bot, name))
+                self.close(StreamEnd.ousted(self.player.bot, name))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self.close(Closing.by(as_error(raised, "Play")))
+            self.close(StreamEnd.by(as_error(raised, "Play")))
 
     # --- Hello ----------------------------------------------------------------------------------
 

@@ -13,20 +13,20 @@ from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from himeji.v1.play_service_pb2 import NoticeKind
 
 from himeji_server.accounts.open_streams import token_ended
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import game_over_message, known_events, update_message
-from himeji_server.games.use_cases import Desk
-from himeji_server.play.stream_end import Closing
+from himeji_server.games.use_cases import GameUseCases
+from himeji_server.play.stream_end import StreamEnd
 from himeji_server.store.games import OVER
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
-COMPLETE: Final = Closing(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
+COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
 
 
-class Watch:
+class Spectator:
     """One spectator of one game."""
 
-    def __init__(self, desk: Desk, request: WatchGameRequest, ended: asyncio.Event) -> None:
+    def __init__(self, desk: GameUseCases, request: WatchGameRequest, ended: asyncio.Event) -> None:
         """`ended` is set when the spectator's token works no more."""
         self._desk = desk
         self._ended = ended
@@ -44,9 +44,9 @@ class Watch:
             async with aclosing(self._messages()) as messages:
                 async for message in messages:
                     yield message
-            closing = COMPLETE if self._over else Closing.draining()
+            closing = COMPLETE if self._over else StreamEnd.draining()
         except HimejiError as error:
-            closing = Closing.by(error)
+            closing = StreamEnd.by(error)
         yield WatchGameResponse(notice=closing.notice())
         if closing.error is not None:
             raise closing.error
@@ -69,7 +69,7 @@ class Watch:
                     async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
                         await wake.wait()
 
-    def _news(self, table: Table) -> list[WatchGameResponse]:
+    def _news(self, table: LiveGame) -> list[WatchGameResponse]:
         news, stored = [], table.stored
         if stored.version != self._told:
             wants = self._wants

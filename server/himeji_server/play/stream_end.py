@@ -25,7 +25,7 @@ from himeji_server.store.presence import RETIRED
 
 
 @dataclass(frozen=True)
-class Closing:
+class StreamEnd:
     """The end of a stream; without an error its status is OK."""
 
     kind: NoticeKind.ValueType
@@ -44,44 +44,44 @@ class Closing:
         return out
 
     @classmethod
-    def of(cls, kind: NoticeKind.ValueType, error: HimejiError) -> Closing:
+    def of(cls, kind: NoticeKind.ValueType, error: HimejiError) -> StreamEnd:
         """An end by an error."""
         return cls(kind, error.message, error)
 
     @classmethod
-    def goodbye(cls) -> Closing:
+    def goodbye(cls) -> StreamEnd:
         """The client closed its side."""
         return cls(NoticeKind.NOTICE_KIND_GOODBYE, "all your requests are answered")
 
     @classmethod
-    def taken_over(cls) -> Closing:
+    def taken_over(cls) -> StreamEnd:
         """A newer stream of the same bot is open."""
         error = TakenOver("a newer stream of this bot has taken over; do not reconnect")
         return cls.of(NoticeKind.NOTICE_KIND_TAKEN_OVER, error)
 
     @classmethod
-    def ousted(cls, bot: str, holder: str) -> Closing:
+    def ousted(cls, bot: str, holder: str) -> StreamEnd:
         """The stream has its bot no more: another has it, or it was retired."""
         return cls.by(names.retired(bot)) if holder == RETIRED else cls.taken_over()
 
     @classmethod
-    def draining(cls) -> Closing:
+    def draining(cls) -> StreamEnd:
         """This process is stopping."""
         error = Draining("this server process is stopping; reconnect and resume")
         return cls.of(NoticeKind.NOTICE_KIND_DRAINING, error)
 
     @classmethod
-    def slow_reader(cls, most: int) -> Closing:
+    def slow_reader(cls, most: int) -> StreamEnd:
         """The client does not read."""
         return cls.of(NoticeKind.NOTICE_KIND_SLOW_READER, slow_reader(most))
 
     @classmethod
-    def protocol_error(cls, sentence: str) -> Closing:
+    def protocol_error(cls, sentence: str) -> StreamEnd:
         """The client broke the order of the protocol."""
         return cls.of(NoticeKind.NOTICE_KIND_PROTOCOL_ERROR, InvalidRequest(sentence))
 
     @classmethod
-    def by(cls, error: HimejiError) -> Closing:
+    def by(cls, error: HimejiError) -> StreamEnd:
         """The stream was refused, or cannot go on."""
         for kind, errors in _KINDS.items():
             if isinstance(error, errors):

@@ -12,19 +12,19 @@ from himeji.v1.play_service_pb2 import PlayResponse
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import Limits
 from himeji_server.play.outbox import Outbox
-from himeji_server.play.stream_end import Closing
+from himeji_server.play.stream_end import StreamEnd
 
 _P = ParamSpec("_P")
 
 
-class Line:
+class StreamWriter:
     """Messages to a client, and the tasks of its stream; made in the task that writes them."""
 
     def __init__(self, limits: Limits, *, more_at_once: bool) -> None:
         self.limits = limits
         self.outbox = Outbox(limits.messages_waiting, more_at_once=more_at_once)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._end: Closing | None = None
+        self._end: StreamEnd | None = None
         self._writer = asyncio.current_task()
 
     @property
@@ -35,10 +35,10 @@ class Line:
     def tell(self, message: PlayResponse) -> None:
         """Send a message; a client that does not read is let go."""
         if not self.outbox.put(message) and self._end is None:
-            self.close(Closing.slow_reader(self.limits.messages_waiting))
+            self.close(StreamEnd.slow_reader(self.limits.messages_waiting))
             self.start(self._cut)
 
-    def close(self, closing: Closing) -> None:
+    def close(self, closing: StreamEnd) -> None:
         """End the stream with a last message that says why."""
         if self._end is None:
             self._end = closing
@@ -59,7 +59,7 @@ class Line:
         try:
             await part(*args, **kwargs)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self.close(Closing.by(as_error(raised, "Play")))
+            self.close(StreamEnd.by(as_error(raised, "Play")))
 
     def cancel(self) -> None:
         """End every part; a commit that is under way is not waited for."""

@@ -10,26 +10,31 @@ from himeji.v1.game_pb2 import Decision, Want
 from himeji.v1.play_service_pb2 import Hello, PlayResponse
 
 from himeji_server.games.client_errors import as_error
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import write_accepted, write_decision
 from himeji_server.games.receipts import Receipt
 from himeji_server.games.rejections import rejection
-from himeji_server.games.use_cases import Desk, Player
+from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.stream import LadderStream
-from himeji_server.play.game_feed import Following
-from himeji_server.play.stream_end import Closing
-from himeji_server.play.stream_writer import Line
+from himeji_server.play.game_feed import GameFeed
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.store.games import WAITING
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
 
 
-class Followed:
+class Subscriptions:
     """The games of one stream."""
 
     def __init__(
-        self, desk: Desk, ladder: LadderStream, player: Player, hello: Hello, line: Line
+        self,
+        desk: GameUseCases,
+        ladder: LadderStream,
+        player: Player,
+        hello: Hello,
+        line: StreamWriter,
     ) -> None:
         self._desk, self._ladder, self._player, self._line = desk, ladder, player, line
         self.wants = frozenset(hello.wants)
@@ -37,7 +42,7 @@ class Followed:
             each.game_id: each.event_count if each.HasField("event_count") else None
             for each in hello.resume
         }
-        self._games: dict[str, Following] = {}
+        self._games: dict[str, GameFeed] = {}
         self._meeting: set[str] = set()  # games that are about to be followed
         self._declined: set[str] = set()  # games of which this stream gave its seat back
         self._over: dict[str, None] = {}  # games whose end was told, the oldest first
@@ -62,7 +67,7 @@ class Followed:
         if not self._ladder.seats(table):
             self._tell_no_seat(game_id)
             return
-        self._games[game_id] = Following(
+        self._games[game_id] = GameFeed(
             bot=self._player.bot,
             ladder=self._ladder,
             wants=self.wants,
@@ -74,7 +79,7 @@ class Followed:
         self._desk.bells.follow_game(game_id, self._see, self._gone)
         self._see(table)
 
-    async def _found(self, game_id: str) -> Table:
+    async def _found(self, game_id: str) -> LiveGame:
         """The game, with the bot in the seat that is meant for it; waits for the store."""
         while True:
             try:
@@ -94,7 +99,7 @@ class Followed:
             error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
             self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
 
-    def _see(self, table: Table) -> None:
+    def _see(self, table: LiveGame) -> None:
         """Hear of a change in a game; whoever made it must not suffer for a fault here."""
         following = self._games[table.game_id]
         if table.stored.state == WAITING and not self._ladder.seats(table):
@@ -103,7 +108,7 @@ class Followed:
         try:
             following.see(table)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self._line.close(Closing.by(as_error(raised, "Play")))
+            self._line.close(StreamEnd.by(as_error(raised, "Play")))
         if following.over:
             self._over[table.game_id] = None
             if len(self._over) > MOST_REMEMBERED:
@@ -126,14 +131,14 @@ class Followed:
 
     # --- what answers to requests need -----------------------------------------------------------
 
-    def accepted(self, request_id: str, table: Table, receipt: Receipt) -> PlayResponse:
+    def accepted(self, request_id: str, table: LiveGame, receipt: Receipt) -> PlayResponse:
         """An answer that stands, with what follows from it if the client wants that."""
         following, out = self._games.get(table.game_id), PlayResponse(request_id=request_id)
         write = write_accepted if following is None else following.write_accepted
         write(out.accepted, table, receipt)
         return out
 
-    def decision(self, table: Table) -> Decision:
+    def decision(self, table: LiveGame) -> Decision:
         """The open decision, as news if the game is followed."""
         following, out = self._games.get(table.game_id), Decision()
         if following is None:

@@ -11,7 +11,7 @@ from himeji.v1 import account_service_pb2 as pb
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.authorisation import Context
 from himeji_server.accounts.caller import caller_or_none, current_caller
-from himeji_server.accounts.tokens import Wish
+from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.store.accounts import Bot, BotVersion, Owner
 from himeji_server.store.tokens import Token
 
@@ -96,7 +96,7 @@ class AccountService:
     ) -> pb.CreateTokenResponse:
         timed = request.HasField("lifetime")
         lifetime = request.lifetime.ToMilliseconds() if timed else None
-        wish = Wish(request.owner, request.bot, request.scopes, request.label, lifetime)
+        wish = TokenRequest(request.owner, request.bot, request.scopes, request.label, lifetime)
         issued = await self._tokens.create(current_caller(), wish, request.request_id)
         return pb.CreateTokenResponse(token=_token(issued.token), secret=issued.secret)
 

@@ -15,7 +15,7 @@ from himeji_server.limits import MOST_POSITION_BYTES
 from himeji_server.rate_limits import check_actions, too_large
 
 
-class Outcome(NamedTuple):
+class AppliedActions(NamedTuple):
     """How far actions were played, and why no further."""
 
     played: int
@@ -42,22 +42,22 @@ def read(position: Position, seed: int) -> Game:
     return from_position(position, rules.seeded(seed))
 
 
-def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> Outcome:
+def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> AppliedActions:
     """Play actions for whichever seats are asked; raises what refuses the first of them."""
     check_actions(len(actions))
     for played, action in enumerate(actions):
         if game.over and played:
-            return Outcome(played, StopReason.STOP_REASON_GAME_OVER)
+            return AppliedActions(played, StopReason.STOP_REASON_GAME_OVER)
         known = len(game.log or ())
         try:
             game.apply(action)
         except (IllegalAction, UnknownAction) as refusal:
             if not played:
                 raise
-            return Outcome(played, StopReason.STOP_REASON_ILLEGAL_ACTION, refusal)
+            return AppliedActions(played, StopReason.STOP_REASON_ILLEGAL_ACTION, refusal)
         if stop_at_chance and played + 1 < len(actions) and _revealed(game, known):
-            return Outcome(played + 1, StopReason.STOP_REASON_CHANCE_REVEALED)
-    return Outcome(len(actions), StopReason.STOP_REASON_ALL_PLAYED)
+            return AppliedActions(played + 1, StopReason.STOP_REASON_CHANCE_REVEALED)
+    return AppliedActions(len(actions), StopReason.STOP_REASON_ALL_PLAYED)
 
 
 def _revealed(game: Game, known: int) -> bool:

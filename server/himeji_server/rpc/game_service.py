@@ -29,14 +29,14 @@ from himeji.v1.game_service_pb2 import (
     WatchGameRequest,
     WatchGameResponse,
 )
-from himeji.wire.chain import Words
+from himeji.wire.chain import ChainEntry
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
 from himeji_server.accounts.caller import current_caller
 from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.commands import NewGame
-from himeji_server.games.live_game import Table
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import (
     STATES,
     game_message,
@@ -46,10 +46,10 @@ from himeji_server.games.messages import (
     write_decision,
 )
 from himeji_server.games.rejections import refused_answer
-from himeji_server.games.use_cases import STANDARD_CLOCK, STANDARD_STRIKES, Desk
-from himeji_server.play.spectator import Watch
-from himeji_server.play.stream_end import Closing
-from himeji_server.rate_limits import Places
+from himeji_server.games.use_cases import STANDARD_CLOCK, STANDARD_STRIKES, GameUseCases
+from himeji_server.play.spectator import Spectator
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.store.games import OVER
 
 SERVICE: Final = "himeji.v1.GameService"
@@ -61,10 +61,10 @@ MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
 class GameService:
     """Three lines a method: decode, one use case, encode."""
 
-    def __init__(self, desk: Desk, streams: OpenStreams) -> None:
+    def __init__(self, desk: GameUseCases, streams: OpenStreams) -> None:
         self._desk = desk
         self._streams = streams
-        self._watchers = Places("watchers", desk.limits.watchers_per_owner)
+        self._watchers = ConcurrencyLimit("watchers", desk.limits.watchers_per_owner)
 
     async def CreateGame(self, request: CreateGameRequest, _context: Any) -> CreateGameResponse:
         new = _new_game(request)
@@ -106,7 +106,7 @@ class GameService:
         out = SubmitActionsResponse()
         write_accepted(out.accepted, table, receipt)
         if table.stored.state == OVER:
-            seat = Words.parse(receipt.entry.text).seat
+            seat = ChainEntry.parse(receipt.entry.text).seat
             over = game_over_message(table, seat, request.event_count, request.wants)
             out.game_over.CopyFrom(over)
         elif self._desk.is_asked(table, caller):
@@ -169,19 +169,19 @@ class GameService:
             try:
                 stack.enter_context(self._watchers.held(current_caller().owner))
             except LimitExceeded as error:
-                yield WatchGameResponse(notice=Closing.by(error).notice())
+                yield WatchGameResponse(notice=StreamEnd.by(error).notice())
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
             ended = stack.enter_context(self._streams.watch(current_caller()))
-            async with aclosing(Watch(self._desk, request, ended).run()) as messages:
+            async with aclosing(Spectator(self._desk, request, ended).run()) as messages:
                 async for message in messages:
                     yield message
 
-    async def _game(self, table: Table) -> Game:
+    async def _game(self, table: LiveGame) -> Game:
         return game_message(table, (await self._desk.connected(table)).__contains__)
 
     def _decision(
-        self, table: Table, request: GetDecisionRequest | SubmitActionsRequest
+        self, table: LiveGame, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
         out, now = Decision(), self._desk.ledger.now()
         write_decision(out, table, request.event_count, request.wants, now)

@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.limits import MOST_BYTES_READ, MOST_METADATA_READ, Limits
 from himeji_server.rpc import rpc_handlers
-from himeji_server.rpc.interceptor import CallGuard, Crowded
+from himeji_server.rpc.interceptor import CallInterceptor, Crowded
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.settings import HOST
 from himeji_server.startup_errors import port_unavailable
@@ -43,7 +43,7 @@ def build(  # noqa: PLR0913 - the parts, each once
     A shared port is one on which other processes of the same arena listen as well. `crowded` says
     by path what answers instead of a handler while there is no room.
     """
-    guard = CallGuard(authorise or Authoriser(), crowded)
+    guard = CallInterceptor(authorise or Authoriser(), crowded)
     options = _options(limits or Limits(), shared_port=shared_port)
     server = grpc.aio.server(interceptors=[guard], options=options)
     ours = rpc_handlers.handlers(implementations or {})

@@ -48,7 +48,7 @@ _SECONDS_FOR_A_STATUS: Final = 0.5
 _NOT_IN_A_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 
 
-class CallGuard(_Interceptor):
+class CallInterceptor(_Interceptor):
     """Wraps every handler, those of all four shapes and those of unknown methods."""
 
     def __init__(self, authorise: Authorise, crowded: Mapping[str, Crowded] | None = None) -> None:

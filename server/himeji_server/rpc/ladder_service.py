@@ -11,11 +11,11 @@ from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.caller import current_caller
 from himeji_server.games.messages import game_message
-from himeji_server.games.use_cases import Desk
-from himeji_server.ladder.assembly import LadderParts
+from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.queries import page
-from himeji_server.play.stream_end import Closing
-from himeji_server.rate_limits import Places
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.rate_limits import ConcurrencyLimit
 
 SERVICE: Final = "himeji.v1.LadderService"
 
@@ -25,13 +25,13 @@ SERVICE: Final = "himeji.v1.LadderService"
 class LadderService:
     """Three lines a method: decode, one use case, encode."""
 
-    def __init__(self, desk: Desk, parts: LadderParts) -> None:
+    def __init__(self, desk: GameUseCases, parts: LadderAssembly) -> None:
         self._desk = desk
         self._office = parts.office
         self._administration = parts.administration
         self._lobby = parts.lobby
         self._events = parts.events
-        self._watchers = Places("watchers", desk.limits.watchers_per_owner)
+        self._watchers = ConcurrencyLimit("watchers", desk.limits.watchers_per_owner)
 
     async def ListLadders(
         self, request: pb.ListLaddersRequest, _context: Any
@@ -92,7 +92,7 @@ class LadderService:
     async def WatchResults(
         self, request: pb.WatchResultsRequest, _context: Any
     ) -> AsyncIterator[pb.WatchResultsResponse]:
-        closing = Closing.draining()
+        closing = StreamEnd.draining()
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._watchers.held(current_caller().owner))
@@ -101,7 +101,7 @@ class LadderService:
                     async for result in results:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
-                closing = Closing.by(error)
+                closing = StreamEnd.by(error)
         yield pb.WatchResultsResponse(notice=closing.notice())
         if closing.error is not None:
             raise closing.error

@@ -12,11 +12,11 @@ from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
 from himeji_server import metrics
 from himeji_server.accounts.caller import Caller, current_caller
 from himeji_server.accounts.open_streams import OpenStreams
-from himeji_server.games.use_cases import Desk
-from himeji_server.ladder.queue_commands import Lobby
+from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.play.session import Session, check_hello
-from himeji_server.play.stream_end import Closing
-from himeji_server.rate_limits import Places
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.rpc.interceptor import SECONDS_FOR_A_WORD
 
 SERVICE: Final = "himeji.v1.PlayService"
@@ -26,11 +26,11 @@ PLAY: Final = f"/{SERVICE}/Play"
 class PlayService:
     """Opens sessions and ends them when the process stops."""
 
-    def __init__(self, desk: Desk, lobby: Lobby, streams: OpenStreams) -> None:
+    def __init__(self, desk: GameUseCases, lobby: QueueCommands, streams: OpenStreams) -> None:
         self._desk = desk
         self._lobby = lobby
         limits = desk.limits
-        self._places = Places("streams", limits.streams_per_owner, limits.streams)
+        self._places = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
         self._streams = streams
         self._sessions: set[Session] = set()
 
@@ -73,7 +73,7 @@ class PlayService:
         """Tell every stream that this process is stopping."""
         self._desk.stopping.set()
         for session in list(self._sessions):
-            session.close(Closing.draining())
+            session.close(StreamEnd.draining())
 
 
 async def _refuse(
@@ -85,6 +85,6 @@ async def _refuse(
         with suppress(TimeoutError):
             async with asyncio.timeout(SECONDS_FOR_A_WORD):
                 first = await anext(requests, first)
-    notice = Closing.by(error).notice()
+    notice = StreamEnd.by(error).notice()
     await context.write(PlayResponse(request_id=first.request_id, notice=notice))
     raise error

@@ -41,7 +41,7 @@ def link(before: bytes, text: str) -> bytes:
     return hashlib.sha256(before + text.encode()).digest()
 
 
-class Audit:
+class AuditLog:
     """The audit log of a store."""
 
     def __init__(self, store: Store) -> None:

@@ -33,8 +33,8 @@ from redis.exceptions import (
 from himeji_server import metrics
 from himeji_server.store import keys
 from himeji_server.store.cluster import REDIRECTIONS, Cluster
-from himeji_server.store.pubsub import Listening
-from himeji_server.store.raw_connection import Pipe
+from himeji_server.store.pubsub import PubSub
+from himeji_server.store.raw_connection import RawConnection
 from himeji_server.store.sending import Argument, Then, answer_of, settle
 
 OLDEST_VERSION: Final = (7, 0)
@@ -99,7 +99,7 @@ class Script:
         self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
-class Batches:
+class Pipeline:
     """Commands as pipelines: while one batch is under way, the next one gathers.
 
     Alone, a command goes out at once; under load, many share a round trip and Redis's write to
@@ -112,7 +112,7 @@ class Batches:
     def __init__(self, pool: ConnectionPool) -> None:
         self.copies = 0
         self._pool = pool
-        self._pipe: Pipe | None = None
+        self._pipe: RawConnection | None = None
         self._waiting: list[_Call] = []
         self._sender: asyncio.Task[None] | None = None
         self._closed = False
@@ -196,7 +196,7 @@ class Batches:
 
     async def _exchange(
         self,
-        pipe: Pipe,
+        pipe: RawConnection,
         commands: Sequence[tuple[Argument, ...]],
         meanwhile: list[tuple[Then, Any]],
     ) -> list[Any]:
@@ -212,11 +212,11 @@ class Batches:
                 return [*map(_uncopied, commands, replies)]
         return replies
 
-    async def _open_pipe(self) -> Pipe:
+    async def _open_pipe(self) -> RawConnection:
         if self._pipe is not None and self._pipe.ended:
             await self._close_pipe()
         if self._pipe is None:
-            self._pipe = await Pipe.open(self._pool)
+            self._pipe = await RawConnection.open(self._pool)
         return self._pipe
 
     async def _close_pipe(self) -> None:
@@ -264,7 +264,7 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=_ANSWER_SECONDS,
             )
-            self._batches: Batches | Cluster = Batches(self._pool)
+            self._batches: Pipeline | Cluster = Pipeline(self._pool)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
@@ -290,7 +290,7 @@ class Store:
         """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
         if (await self._info("cluster")).get("cluster_enabled") == "1":
             await self._batches.close()
-            self._batches = cluster = Cluster(self._pool, Batches)
+            self._batches = cluster = Cluster(self._pool, Pipeline)
             await cluster.open()
 
     async def _info(self, section: str) -> dict[str, str]:
@@ -381,7 +381,7 @@ class Store:
 
         Channels that are in slots, as keys are, are heard where their slot is.
         """
-        return Listening(self._batches.listening).to(channels, in_slots)
+        return PubSub(self._batches.listening).to(channels, in_slots)
 
     async def close(self) -> None:
         """Close every connection, after what is under way."""

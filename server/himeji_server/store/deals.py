@@ -23,7 +23,7 @@ class Deal:
     """The games to come."""
 
 
-class Deals:
+class DealStore:
     """The deals of a store."""
 
     def __init__(self, store: Store) -> None:

@@ -24,7 +24,7 @@ class FlagRecord:
     time: int
 
 
-class Flags:
+class FlagStore:
     """The flags of a store."""
 
     def __init__(self, store: Store) -> None:

@@ -120,7 +120,7 @@ class Commit:
     fields: Mapping[str, Argument] = field(default_factory=dict)
 
 
-class Outcome(NamedTuple):
+class CommitReply(NamedTuple):
     """What became of a commit; only "ok" changed anything."""
 
     status: str  # ok, conflict, state, fallen, running
@@ -137,7 +137,7 @@ class Outcome(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sitter:
+class SeatRequest:
     """Who takes a seat."""
 
     bot: str
@@ -146,7 +146,7 @@ class Sitter:
     request_id: str
 
 
-class Games:
+class GameStore:
     """The games of a store."""
 
     def __init__(self, store: Store) -> None:
@@ -215,7 +215,7 @@ class Games:
         )
         return _fields(game_id, head), stream
 
-    def commit(self, commit: Commit, then: Callable[[Outcome | Exception], None]) -> None:
+    def commit(self, commit: Commit, then: Callable[[CommitReply | Exception], None]) -> None:
         """Commit a change if the game still stands where the change began."""
         game_id = commit.game_id
         extra: list[Argument] = [part for pair in commit.fields.items() for part in pair]
@@ -233,7 +233,7 @@ class Games:
 
         self._store.start(_COMMIT, keys.of_commit(game_id), arguments, answered)
 
-    async def sit(self, game_id: str, seats: Sequence[int], sitter: Sitter) -> tuple[str, int]:
+    async def sit(self, game_id: str, seats: Sequence[int], sitter: SeatRequest) -> tuple[str, int]:
         """Put a bot on the first open one of the seats.
 
         The answer is ("ok", seat), ("again", seat) for a repeated request, or why not and -1.
@@ -368,14 +368,14 @@ class Games:
         return int(seconds) * 1000 + int(micros) // 1000
 
 
-def _outcome(commit: Commit, answer: Sequence[Any]) -> Outcome | UnknownGame:
+def _outcome(commit: Commit, answer: Sequence[Any]) -> CommitReply | UnknownGame:
     status: str = answer[0].decode()
     metrics.committed(status, decision=commit.answered > 0)
     if status == "ok":
-        return Outcome(status, *answer[1:])
+        return CommitReply(status, *answer[1:])
     if status == "missing":
         return UnknownGame(f"there is no game {commit.game_id}", {"game_id": commit.game_id})
-    return Outcome(status)
+    return CommitReply(status)
 
 
 def _fields(game_id: str, flat: Sequence[bytes]) -> dict[str, bytes]:

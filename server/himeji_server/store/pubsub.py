@@ -24,7 +24,7 @@ _SECONDS_OF_SILENCE: Final = 5.0
 _SECONDS_BETWEEN_TRIES: Final = 0.5
 
 
-class Listening:
+class PubSub:
     """Some channels that are listened to, until it is cancelled."""
 
     def __init__(self, places: Places) -> None:

@@ -44,7 +44,7 @@ class Queue:
     """How many games each bot is seated in."""
 
 
-class Queues:
+class QueueStore:
     """The queues of a store."""
 
     def __init__(self, store: Store) -> None:

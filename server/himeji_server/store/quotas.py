@@ -23,7 +23,7 @@ _LITTLE: Final = 0.1
 _FIELDS: Final = ("state", "creator", "bot0", "bot1", "bot2", "bot3")
 
 
-class Quotas:
+class QuotaStore:
     """The games of owners, as far as they are limited."""
 
     def __init__(self, store: Store) -> None:

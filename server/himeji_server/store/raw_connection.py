@@ -24,7 +24,7 @@ _MORE: Final = object()
 _BYTES_AT_ONCE: Final = 1 << 16
 
 
-class Pipe:
+class RawConnection:
     """A connection of a pool; who has it has it alone."""
 
     def __init__(self, pool: ConnectionPool, connection: AbstractConnection) -> None:

@@ -8,7 +8,7 @@ from himeji_server.store.answers import pairs
 from himeji_server.store.client import Store
 
 
-class Waiting(NamedTuple):
+class PendingResult(NamedTuple):
     """A game that is over and not settled; ordered by the time of its end."""
 
     time: int
@@ -17,13 +17,13 @@ class Waiting(NamedTuple):
     game_id: str
 
 
-class Results:
+class ResultOutbox:
     """The outboxes of all buckets. An entry stays until it is done with: nothing is lost."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def waiting(self, most: int) -> list[Waiting]:
+    async def waiting(self, most: int) -> list[PendingResult]:
         """What waits, the oldest first, at most so many of each bucket."""
         found = await asyncio.gather(
             *(
@@ -35,12 +35,12 @@ class Results:
             _waiting(bucket, raw) for bucket, entries in enumerate(found) for raw in entries
         )
 
-    async def done(self, result: Waiting) -> None:
+    async def done(self, result: PendingResult) -> None:
         """A result is settled."""
         await self._store.call("XDEL", keys.outbox(result.bucket), f"{result.time}-{result.number}")
 
 
-def _waiting(bucket: int, raw: Any) -> Waiting:
+def _waiting(bucket: int, raw: Any) -> PendingResult:
     identity, fields = raw
     time, _, number = bytes(identity).decode().partition("-")
-    return Waiting(int(time), int(number), bucket, pairs(fields)["game"].decode())
+    return PendingResult(int(time), int(number), bucket, pairs(fields)["game"].decode())

@@ -21,7 +21,7 @@ _START: Final = Script("start_season")
 ENTRIES_AT_ONCE: Final = 500
 
 
-class Head(NamedTuple):
+class StandingsHead(NamedTuple):
     """Where a ladder stands; whoever changes it names where it stood."""
 
     sequence: int = 0
@@ -48,26 +48,29 @@ class SeasonRecord:
     """The request that started it."""
 
 
-class Entry(NamedTuple):
+class RatedEntry(NamedTuple):
     """A rated game as the log has it."""
 
     sequence: int
     data: bytes
 
 
-class Boards:
+class StandingsStore:
     """The tables of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def head(self, ladder: str) -> Head:
+    async def head(self, ladder: str) -> StandingsHead:
         """Where a ladder stands."""
         found = await self._store.call(
             "HMGET", keys.board_head(ladder), "sequence", "season", "generation"
         )
-        return Head(
-            *(int(value or standard) for value, standard in zip(found, Head(), strict=True))
+        return StandingsHead(
+            *(
+                int(value or standard)
+                for value, standard in zip(found, StandingsHead(), strict=True)
+            )
         )
 
     async def sequence_of(self, ladder: str, game_id: str) -> int:
@@ -77,7 +80,7 @@ class Boards:
     async def rate(  # noqa: PLR0913 - all of it is written in one step
         self,
         ladder: str,
-        head: Head,
+        head: StandingsHead,
         game_id: str,
         *,
         entry: bytes,
@@ -123,7 +126,13 @@ class Boards:
         }
 
     async def replace(
-        self, ladder: str, head: Head, rows: Mapping[str, str], *, season: int, voided: str = ""
+        self,
+        ladder: str,
+        head: StandingsHead,
+        rows: Mapping[str, str],
+        *,
+        season: int,
+        voided: str = "",
     ) -> bool:
         """Put a computed table in place of the live one; False if the ladder has moved on."""
         names = [keys.board_head(ladder), keys.board_rows(ladder, season)]
@@ -136,7 +145,7 @@ class Boards:
         found = await self._store.call("SMEMBERS", keys.board_voided(ladder))
         return frozenset(bytes(game_id).decode() for game_id in found)
 
-    async def log(self, ladder: str, after: int = 0, until: int | None = None) -> list[Entry]:
+    async def log(self, ladder: str, after: int = 0, until: int | None = None) -> list[RatedEntry]:
         """Entries of the log after a sequence, the oldest first, not all of them at once."""
         if until is not None and until <= after:
             return []
@@ -146,7 +155,7 @@ class Boards:
         )
         return [_entry(raw) for raw in found]
 
-    async def entries(self, ladder: str, sequences: Iterable[int]) -> list[Entry]:
+    async def entries(self, ladder: str, sequences: Iterable[int]) -> list[RatedEntry]:
         """Single entries of the log."""
         found = await asyncio.gather(
             *(
@@ -176,7 +185,7 @@ class Boards:
     async def start_season(
         self,
         ladder: str,
-        head: Head,
+        head: StandingsHead,
         ended: SeasonRecord,
         begun: SeasonRecord,
         start: Mapping[str, float],
@@ -190,9 +199,9 @@ class Boards:
         )
 
 
-def _entry(raw: Any) -> Entry:
+def _entry(raw: Any) -> RatedEntry:
     identity, fields = raw
-    return Entry(int(bytes(identity).partition(b"-")[0]), pairs(fields)["r"])
+    return RatedEntry(int(bytes(identity).partition(b"-")[0]), pairs(fields)["r"])
 
 
 def _written(season: SeasonRecord) -> str:

@@ -57,7 +57,7 @@ class GameRecord:
     """The result as hexadecimal digits, once there is one."""
 
 
-class Tournaments:
+class TournamentStore:
     """The tournaments of a store."""
 
     def __init__(self, store: Store) -> None:

@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.token_cache import Verified
-from himeji_server.accounts.tokens import Wish
+from himeji_server.accounts.token_cache import TokenCache
+from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.names import LOCAL, BotName
 
 COOKIE: Final = "himeji_guest"
@@ -30,12 +30,12 @@ _LABEL: Final = "the arena page"
 _SCOPES: Final = (SCOPE_READ, SCOPE_PLAY)
 
 
-class Guests:
+class BrowserPlayers:
     """The browsers that play."""
 
     def __init__(self, accounts: Accounts, *, dev: bool) -> None:
         self._accounts = accounts
-        self._verified = Verified(accounts.tokens)
+        self._verified = TokenCache(accounts.tokens)
         self.welcome = dev
         """Whether a browser may take a seat: in development mode alone is there a local owner."""
 
@@ -65,7 +65,7 @@ class Guests:
         name = BotName(LOCAL, f"{PREFIX}{secrets.token_hex(4)}")
         await self._accounts.bots.ensure(name, "Somebody at a browser")
         issued = await self._accounts.tokens.for_arena(
-            Wish(LOCAL, str(name), _SCOPES, _LABEL, LIFETIME_MS)
+            TokenRequest(LOCAL, str(name), _SCOPES, _LABEL, LIFETIME_MS)
         )
         return await self._verified.verify(issued.secret), issued.secret
 

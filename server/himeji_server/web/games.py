@@ -14,13 +14,13 @@ from himeji.rules.errors import HimejiError, InvalidRequest, NotFound
 from himeji.rules.game import ACTION, Game as Play
 from himeji.v1.game_pb2 import EndReason, Game as GameMessage, GameResult, SeatResult
 from himeji.v1.game_service_pb2 import Replay as ReplayMessage
-from himeji.wire.chain import Words
+from himeji.wire.chain import ChainEntry
 from himeji.wire.verification import checks
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.live_game import Table, begin
+from himeji_server.games.live_game import LiveGame, begin
 from himeji_server.games.messages import game_message, replay_message
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.store.games import OVER, PLAYING, WAITING
 from himeji_server.web import schemas
 
@@ -43,7 +43,7 @@ class Replayed(NamedTuple):
 class GameViews:
     """What can be seen of games."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: GameUseCases) -> None:
         self._desk = desk
         self._pictures: OrderedDict[tuple[str, int], str] = OrderedDict()
 
@@ -99,7 +99,7 @@ class GameViews:
         self._pictures.move_to_end(key)
         return self._pictures[key]
 
-    async def board(self, table: Table) -> str:
+    async def board(self, table: LiveGame) -> str:
         """The board as it stands; the table is not looked at after the first pause."""
         if table.play is None:
             return ""
@@ -123,7 +123,7 @@ def _number(text: str, field: str) -> int:
 # --- one game -----------------------------------------------------------------------------------
 
 
-def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
+def game_facts(table: LiveGame, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
     """A game, with the clocks as they stand if the time is given."""
     message, stored = game_message(table, connected), table.stored
     return {
@@ -144,7 +144,7 @@ def game_facts(table: Table, connected: Callable[[str], bool], now: int = 0) -> 
     }
 
 
-def _seats(table: Table, message: GameMessage, now: int) -> list[schemas.Seat]:
+def _seats(table: LiveGame, message: GameMessage, now: int) -> list[schemas.Seat]:
     """The seats, and the rival where the game has one."""
     results = {seat.seat: seat for seat in message.result.seats}
     scores = table.play.scores() if table.play is not None else []
@@ -193,7 +193,7 @@ def _score(clan: int, results: dict[int, SeatResult], scores: Sequence[int]) -> 
     return scores[clan] if clan < len(scores) else None
 
 
-def _clock(table: Table, clan: int, now: int) -> int | None:
+def _clock(table: LiveGame, clan: int, now: int) -> int | None:
     stored = table.stored
     if not table.header.HasField("clock") or clan >= len(stored.seats):
         return None
@@ -218,7 +218,7 @@ def _lines(play: Play | None, result: GameResult) -> list[list[schemas.ScoreLine
 
 
 def watched_facts(
-    table: Table, connected: Callable[[str], bool], now: int, events: int | None = None
+    table: LiveGame, connected: Callable[[str], bool], now: int, events: int | None = None
 ) -> schemas.Watched:
     """A game with its last events in words."""
     play, count = table.play, table.event_count
@@ -233,7 +233,7 @@ def watched_facts(
     }
 
 
-def _question(table: Table) -> str:
+def _question(table: LiveGame) -> str:
     play = table.play
     if table.stored.state != PLAYING or play is None:
         return ""
@@ -270,13 +270,13 @@ def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -
 # --- replays ------------------------------------------------------------------------------------
 
 
-def actions_of(table: Table) -> list[Replayed]:
+def actions_of(table: LiveGame) -> list[Replayed]:
     """Every action of a game's log, in order."""
-    words = [Words.parse(entry.text) for entry in table.log]
+    words = [ChainEntry.parse(entry.text) for entry in table.log]
     return [Replayed(each.version, action) for each in words for action in each.actions]
 
 
-def _drawn(table: Table, played: Sequence[Replayed]) -> str:
+def _drawn(table: LiveGame, played: Sequence[Replayed]) -> str:
     """The board after so many actions, played anew."""
     play = begin(table)
     for each in played:
@@ -285,7 +285,7 @@ def _drawn(table: Table, played: Sequence[Replayed]) -> str:
 
 
 def _replay_facts(
-    table: Table, game: schemas.Game, message: ReplayMessage, *, is_over: bool
+    table: LiveGame, game: schemas.Game, message: ReplayMessage, *, is_over: bool
 ) -> schemas.Replay:
     moments, turns = _moments(table) if table.play is not None else ([], [])
     found = _checked(message) if is_over else []
@@ -299,7 +299,7 @@ def _replay_facts(
     }
 
 
-def _moments(table: Table) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
+def _moments(table: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
     """Play the log once more, and note the scores on the way."""
     play = begin(table)
     setup: schemas.Moment = {

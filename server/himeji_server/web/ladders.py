@@ -12,9 +12,9 @@ from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import Desk
-from himeji_server.ladder.queries import Office, page
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.queries import LadderQueries, page
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import schemas
@@ -32,7 +32,7 @@ MOST_LADDERS: Final = 500
 class LadderViews:
     """What can be seen of ladders and bots."""
 
-    def __init__(self, office: Office, desk: Desk, accounts: Accounts) -> None:
+    def __init__(self, office: LadderQueries, desk: GameUseCases, accounts: Accounts) -> None:
         self._office = office
         self._desk = desk
         self._accounts = accounts
@@ -42,7 +42,7 @@ class LadderViews:
         found, _ = await self._office.listed(MOST_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
-    async def table(self, name: str, page_token: str = "") -> schemas.Table:
+    async def table(self, name: str, page_token: str = "") -> schemas.StandingsPage:
         """A ladder with a page of its standings in the running season."""
         ladder = await self._office.ladder(name)
         standings = await self._office.standings(name, ladder.season, old_versions=False)
@@ -87,17 +87,17 @@ class LadderViews:
             "records": await self._records(name, rated),
         }
 
-    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[Table]:
+    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[LiveGame]:
         """Those it plays and those that were rated last, without their positions.
 
         A list of all games would pass by every game of everybody else.
         """
         played = sorted(await self._desk.presence.games_of(bot))[:LAST_GAMES]
         wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
-        found: list[Table] = []
+        found: list[LiveGame] = []
         for game_id in wanted:
             with suppress(UnknownGame):
-                found.append(Table(await self._desk.ledger.games.head(game_id)))
+                found.append(LiveGame(await self._desk.ledger.games.head(game_id)))
         return found
 
     async def _ratings(

@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import Rates
+from himeji_server.rate_limits import RateLimiter
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 POLICY: Final = (
@@ -39,12 +39,12 @@ _LONGEST_LOGGED: Final = 120
 _log = structlog.get_logger(__name__)
 
 
-class Guard:
+class SecurityMiddleware:
     """Wraps the site."""
 
     def __init__(self, site: ASGIApp, limits: Limits) -> None:
         self._site = site
-        self._rates = Rates("calls_per_second", limits.calls_per_second, limits.calls_at_once)
+        self._rates = RateLimiter("calls_per_second", limits.calls_per_second, limits.calls_at_once)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; whatever the site raises was told and logged inside."""

@@ -24,11 +24,11 @@ from starlette.responses import (
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import STANDARD_STRIKES, Desk
-from himeji_server.rate_limits import Places
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
-from himeji_server.web.browser_players import Guests, remember
+from himeji_server.web.browser_players import BrowserPlayers, remember
 from himeji_server.web.games import GameViews, game_facts, watched_facts
 from himeji_server.web.server_sent_events import news, pause
 
@@ -45,17 +45,17 @@ _FRAGMENTS: Final = ("head", "players", "seat", "log")
 Form = dict[str, list[str]]
 
 
-class Seats:
+class PlayPages:
     """Games with people at them."""
 
     def __init__(
-        self, desk: Desk, games: GameViews, guests: Guests, templates: Environment
+        self, desk: GameUseCases, games: GameViews, guests: BrowserPlayers, templates: Environment
     ) -> None:
         self._desk = desk
         self._games = games
         self._guests = guests
         self._templates = templates
-        self._watchers = Places("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
+        self._watchers = ConcurrencyLimit("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
 
     def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """What changes something."""
@@ -80,7 +80,7 @@ class Seats:
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
         await self._desk.ledger.table(game_id)  # who asks for no game is told before it begins
 
-        async def tell(_table: Table) -> dict[str, Any]:
+        async def tell(_table: LiveGame) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:

@@ -163,7 +163,7 @@ class Ladders(TypedDict):
     ladders: list[Ladder]
 
 
-class Table(TypedDict):
+class StandingsPage(TypedDict):
     """A ladder with its standings."""
 
     ladder: Ladder

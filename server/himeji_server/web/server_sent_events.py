@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.store.games import OVER
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
@@ -18,11 +18,11 @@ SECONDS_BETWEEN_NEWS: Final = 0.3
 
 SECONDS_OF_SILENCE: Final = 15.0
 
-Tell = Callable[[Table], Awaitable[dict[str, Any]]]
+Tell = Callable[[LiveGame], Awaitable[dict[str, Any]]]
 """Makes what is told of a game; the table is not looked at after its first pause."""
 
 
-async def news(desk: Desk, game_id: str, known: int, tell: Tell) -> AsyncIterator[str]:
+async def news(desk: GameUseCases, game_id: str, known: int, tell: Tell) -> AsyncIterator[str]:
     """The game after each change from a version on, until it is over or the arena stops."""
     wake, told, quiet = asyncio.Event(), known, 0.0
     yield "retry: 1000\n\n"

@@ -24,15 +24,15 @@ from starlette.types import ASGIApp
 
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.client_errors import as_error
-from himeji_server.games.use_cases import Desk
-from himeji_server.ladder.assembly import LadderParts
+from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.settings import HOST, Settings
 from himeji_server.web import openapi, rulesets, schemas
-from himeji_server.web.browser_players import Guests
+from himeji_server.web.browser_players import BrowserPlayers
 from himeji_server.web.games import GameViews
 from himeji_server.web.ladders import LadderViews
-from himeji_server.web.middleware import Guard
-from himeji_server.web.play_pages import Seats
+from himeji_server.web.middleware import SecurityMiddleware
+from himeji_server.web.play_pages import PlayPages
 from himeji_server.web.route import Route
 from himeji_server.web.template_filters import environment
 
@@ -61,32 +61,32 @@ _LOOKING_BACK: Final = "private, max-age=86400, immutable"  # the past of a game
 
 
 @dataclass(frozen=True)
-class Parts:
+class SiteParts:
     """What the site stands on: the same as the services of the contract."""
 
     settings: Settings
     port: int
-    desk: Desk
-    ladder: LadderParts
+    desk: GameUseCases
+    ladder: LadderAssembly
     accounts: Accounts
 
 
-def build(parts: Parts) -> ASGIApp:
+def build(parts: SiteParts) -> ASGIApp:
     """The whole site behind its guard."""
-    return Guard(Site(parts).app(), parts.settings.limits)
+    return SecurityMiddleware(Site(parts).app(), parts.settings.limits)
 
 
 class Site:
     """Pages and JSON."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: SiteParts) -> None:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
-        self._guests = Guests(parts.accounts, dev=parts.settings.dev)
+        self._guests = BrowserPlayers(parts.accounts, dev=parts.settings.dev)
         self._games = GameViews(parts.desk)
         self._ladders = LadderViews(parts.ladder.office, parts.desk, parts.accounts)
-        self._seats = Seats(parts.desk, self._games, self._guests, self._templates)
+        self._seats = PlayPages(parts.desk, self._games, self._guests, self._templates)
 
     def app(self) -> Starlette:
         """The routes, with what is said when something is refused."""
@@ -156,7 +156,7 @@ class Site:
             **rulesets.summaries(),
         }
 
-    async def _table(self, request: Request) -> schemas.Table:
+    async def _table(self, request: Request) -> schemas.StandingsPage:
         return await self._ladders.table(
             request.path_params["ladder"], request.query_params.get("page_token", "")
         )
@@ -192,7 +192,13 @@ class Site:
         return [
             tell("/api/arena", "arena", self._arena, schemas.Arena),
             tell("/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.Ladders),
-            tell("/api/ladders/{ladder}", "ladder", self._table, schemas.Table, ladder | _PAGED),
+            tell(
+                "/api/ladders/{ladder}",
+                "ladder",
+                self._table,
+                schemas.StandingsPage,
+                ladder | _PAGED,
+            ),
             tell("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.Bot, bot),
             tell("/api/games", "games", self._listed, schemas.Games, wanted | _PAGED),
             tell(game, "game", self._watched, schemas.Watched, _GAME),

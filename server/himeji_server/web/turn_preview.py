@@ -15,8 +15,8 @@ from himeji.rules.errors import ChanceExhausted, InvalidRequest, StaleDecision
 from himeji.rules.game import ACTION, Game as Play
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.live_game import Table
-from himeji_server.games.use_cases import Desk
+from himeji_server.games.live_game import LiveGame
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.rate_limits import check_actions
 from himeji_server.web import schemas
 from himeji_server.web.games import happening
@@ -34,7 +34,7 @@ class Choice(TypedDict):
     free: bool
 
 
-class Plan(TypedDict):
+class TurnPreview(TypedDict):
     """A turn so far, and what may come next."""
 
     seat: int
@@ -47,7 +47,7 @@ class Plan(TypedDict):
     choices: list[Choice]
 
 
-class Sketch(NamedTuple):
+class PreviewedTurn(NamedTuple):
     """A copy of a game in which a part of a turn was played."""
 
     play: Play
@@ -59,16 +59,18 @@ class Sketch(NamedTuple):
         return self.play.over or self.play.to_move != self.seat
 
 
-def sketched(table: Table, caller: Caller, decision: int, actions: Sequence[int]) -> Sketch:
+def sketched(
+    table: LiveGame, caller: Caller, decision: int, actions: Sequence[int]
+) -> PreviewedTurn:
     """Play the actions on a copy of a game whose open decision is the caller's.
 
     Raises StaleDecision, NotYourDecision, IllegalAction, UnknownAction, InvalidRequest.
     """
     check_actions(len(actions))
-    if not Desk.is_asked(table, caller) or table.stored.decision != decision:
+    if not GameUseCases.is_asked(table, caller) or table.stored.decision != decision:
         raise StaleDecision("that decision is not open", {"game_id": table.game_id})
     play = _copy(table)
-    sketch = Sketch(play, table.stored.seat)
+    sketch = PreviewedTurn(play, table.stored.seat)
     for action in actions:
         if sketch.complete:
             raise InvalidRequest("the turn was over before", {"field": "actions"})
@@ -82,7 +84,7 @@ def sketched(table: Table, caller: Caller, decision: int, actions: Sequence[int]
     return sketch
 
 
-def _copy(table: Table) -> Play:
+def _copy(table: LiveGame) -> Play:
     if table.play is None:
         raise StaleDecision("the game has not begun", {"game_id": table.game_id})
     play = table.play.clone()
@@ -90,7 +92,7 @@ def _copy(table: Table) -> Play:
     return play
 
 
-def plan(sketch: Sketch, decision: int, actions: Sequence[int], picture: str) -> Plan:
+def plan(sketch: PreviewedTurn, decision: int, actions: Sequence[int], picture: str) -> TurnPreview:
     """The turn so far in words, and what may come next, with the places that the picture marks."""
     play = sketch.play
     told = [happening(play, n, record) for n, record in enumerate(play.log or [])]
