@@ -129,13 +129,13 @@ async def begun_game(host):
 
 
 async def answer(host, table):
-    legal = table.play.legal()[:1]
+    legal = table.engine.legal()[:1]
     await host.act(table.game_id, table.asked_bot, table.stored.decision, legal)
 
 
 async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
     async with backstage(cluster.url) as stage:
-        table = await begun_game(stage.desk.host)
+        table = await begun_game(stage.use_cases.commands)
         sent, send = [], stage.redis._send
 
         def recorded(command, then):
@@ -143,7 +143,7 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
             send(command, then)
 
         monkeypatch.setattr(stage.redis, "_send", recorded)
-        await answer(stage.desk.host, table)
+        await answer(stage.use_cases.commands, table)
         [(name, _, count, *rest)] = sent
         assert name == "EVALSHA"
         assert {slot_of(key) for key in rest[:count]} == {slot_of(keys.game(table.game_id))}
@@ -151,7 +151,7 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
 
 async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_asks(cluster):
     async with backstage(cluster.url) as stage:
-        host, ledger = stage.desk.host, stage.desk.host._ledger
+        host, live_games = stage.use_cases.commands, stage.use_cases.commands._live_games
         lost, kept = [await begun_game(host) for _ in range(2)]
         slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]
         of_lost = (keys.game(lost.game_id), keys.log(lost.game_id))
@@ -164,10 +164,10 @@ async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_
         for key, value in old.items():
             await stage.redis.call("RESTORE", key, 0, value, "REPLACE")
         await stage.redis.call("EXISTS", keys.game(kept.game_id))
-        await ledger.look_again()
-        ended = [ledger.tables[each.game_id].stored.state for each in (lost, kept)]
+        await live_games.look_again()
+        ended = [live_games.cached[each.game_id].stored.state for each in (lost, kept)]
         assert ended == ["over", "playing"]
-        voided = await ledger.games.load(lost.game_id)
+        voided = await live_games.games.load(lost.game_id)
         assert GameResult.FromString(voided.result).end_reason == EndReason.END_REASON_NO_CONTEST
 
 

@@ -46,12 +46,12 @@ class Backstage:
         self.redis = store
         self.store = LadderStore(store)
         self.accounts = accounts = Accounts(store)
-        self.desk = GameAssembly(store, accounts).desk
-        self.parts = LadderAssembly(LADDERS, store, self.desk, accounts)
-        self.lobby, self.office = self.parts.lobby, self.parts.office
-        self.administration, self.steward = self.parts.administration, self.parts.steward
-        self.events, self.director = self.parts.events, self.steward._director
-        self.rater, self.usher = self.steward._rater, self.steward._usher
+        self.use_cases = GameAssembly(store, accounts).use_cases
+        self.parts = LadderAssembly(LADDERS, store, self.use_cases, accounts)
+        self.queue_commands, self.queries = self.parts.queue_commands, self.parts.queries
+        self.administration, self.loop = self.parts.administration, self.parts.loop
+        self.events, self.runner = self.parts.events, self.loop._runner
+        self.rater, self.matchmaker = self.loop._rater, self.loop._matchmaker
 
     async def result(self, winner, *losers, ladder=LADDER, versions=(), settle=True):
         """A game that the losers resign, first to last; its id."""
@@ -70,7 +70,7 @@ class Backstage:
             rated=True,
             meant_for=tuple(seats),
         )
-        host = self.desk.host
+        host = self.use_cases.commands
         game_id = (await host.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
             await host.join(game_id, [number], SeatRequest(bot, version, b"", ""))
@@ -83,24 +83,24 @@ class Backstage:
     async def here(self, *bots, ladder=LADDER, most=1):
         """Bots that have a stream and are in the queue, one after the other."""
         for bot in bots:
-            await self.desk.presence.arrive(bot, f"stream of {bot}")
-            await self.lobby.enter(Player(bot, 1), ladder, most)
+            await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+            await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 
     async def round(self):
-        await self.steward.round()
+        await self.loop.round()
 
     async def seated(self, ladder=LADDER):
         """The games that are seated or being played, with their bots."""
         return await self.store.queues.games(ladder)
 
     async def ready(self, bot, game_id):
-        return await self.lobby.ready(Player(bot, 1), game_id, None, b"")
+        return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")
 
     async def table(self, ladder=LADDER):
         """The standings by bot."""
-        season = await self.office.season(ladder, 0)
-        found = await self.office.standings(ladder, season, old_versions=True)
+        season = await self.queries.season(ladder, 0)
+        found = await self.queries.standings(ladder, season, old_versions=True)
         return {f"{each.bot}@{each.bot_version}": each for each in found}
 
 

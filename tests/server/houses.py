@@ -23,15 +23,15 @@ class House:
         self.games = GameStore(store)
         self.presence = Presence(store)
         self.rung = Counter()
-        self.ledger = LiveGames(self.games, self.presence, self._ring)
-        self.bells = Notifications(self.games, self.presence)
-        self.bells.ledger = self.ledger
-        self.host = GameCommands(self.ledger)
-        self.clockwork = Timers(self.ledger)
+        self.live_games = LiveGames(self.games, self.presence, self._ring)
+        self.notifications = Notifications(self.games, self.presence)
+        self.notifications.live_games = self.live_games
+        self.commands = GameCommands(self.live_games)
+        self.clockwork = Timers(self.live_games)
 
     def _ring(self, table):
         self.rung[table.game_id] += 1
-        self.bells.ring(table)
+        self.notifications.ring(table)
 
 
 def wished(seats=2, clock=CLOCK, strikes=3):
@@ -44,20 +44,20 @@ def sitter(seat, request_id=""):
 
 async def begun(house, seats=2, **wish):
     """A game that has begun."""
-    game_id = (await house.host.create(wished(seats, **wish))).game_id
+    game_id = (await house.commands.create(wished(seats, **wish))).game_id
     for seat in range(seats):
-        table, _ = await house.host.join(game_id, range(seats), sitter(seat))
+        table, _ = await house.commands.join(game_id, range(seats), sitter(seat))
     assert table.stored.state == PLAYING
     return game_id
 
 
 async def act(house, game_id, choose, **more):
     """Answer the open decision with what `choose` makes of the game; the receipt."""
-    table = await house.ledger.table(game_id)
+    table = await house.live_games.game(game_id)
     stored = table.stored
-    actions = choose(table.play)
+    actions = choose(table.engine)
     bot = stored.seats[stored.seat].bot
-    return await house.host.act(game_id, bot, stored.decision, actions, **more)
+    return await house.commands.act(game_id, bot, stored.decision, actions, **more)
 
 
 def lowest(play):

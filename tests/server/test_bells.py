@@ -31,15 +31,15 @@ async def listening(*houses):
     """What each of the houses hears of games while it listens."""
     heard = {house: [] for house in houses}
     for house in houses:
-        pass_on = house.bells._pass_on
+        pass_on = house.notifications._pass_on
 
         def note(channel, words, house=house, pass_on=pass_on):
             if channel in house.games.bells and words != ["hello"]:
                 heard[house].append(tuple(words))
             pass_on(channel, words)
 
-        house.bells._pass_on = note
-    tasks = [asyncio.create_task(house.bells.follow()) for house in houses]
+        house.notifications._pass_on = note
+    tasks = [asyncio.create_task(house.notifications.follow()) for house in houses]
     try:
         for house in houses:
             await until(lambda house=house: all_heard(house))
@@ -63,13 +63,13 @@ class Follower:
         self.versions = []
 
     async def come(self):
-        await self._house.bells.hear(self._game_id)
-        await self._house.ledger.table(self._game_id)
-        self._house.bells.follow_game(self._game_id, self._see, lambda *_: None)
+        await self._house.notifications.hear(self._game_id)
+        await self._house.live_games.game(self._game_id)
+        self._house.notifications.follow_game(self._game_id, self._see, lambda *_: None)
         return self
 
     def leave(self):
-        self._house.bells.leave_game(self._game_id, self._see)
+        self._house.notifications.leave_game(self._game_id, self._see)
 
     def _see(self, table):
         if table.stored.version not in self.versions:
@@ -103,7 +103,7 @@ async def seen(follower, version):
 
 async def test_a_seat_that_is_taken_or_left_rings_everywhere_it_is_followed(houses):
     one = houses[0]
-    game_id = (await one.host.create(wished())).game_id
+    game_id = (await one.commands.create(wished())).game_id
     async with listening(*houses) as heard:
         for house in houses:
             await Follower(house, game_id).come()
@@ -123,12 +123,12 @@ async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(houses, 
     async with listening(*houses) as heard:
         follower = await Follower(two, game_id).come()
         follower.leave()
-        two.bells._let_fade()
+        two.notifications._let_fade()
         await act(one, game_id, lowest)
         await until(lambda: rung(heard[two]))
         assert len(await ears(one, game_id)) == 1  # whoever asks by calls may come back
         monkeypatch.setattr(notifications, "SECONDS_HEARD_ON", 0.0)
-        two.bells._let_fade()
+        two.notifications._let_fade()
         await act(one, game_id, lowest)
         await until(lambda: deaf(one, game_id))
         await act(one, game_id, lowest)
@@ -150,7 +150,7 @@ async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(hous
     async with listening(*houses) as heard:
         follower = await Follower(two, game_id).come()
         await raw(one, "HDEL", keys.game(game_id), "ears")  # as a lost primary may
-        looking = asyncio.create_task(two.bells.look_around())
+        looking = asyncio.create_task(two.notifications.look_around())
         await act(one, game_id, lowest)
         await until(lambda: seen(follower, 2))
         await until(lambda: listens(one, game_id))
@@ -170,22 +170,22 @@ async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(houses):
     game_id = await begun(one)
     async with listening(*houses):
         follower = await Follower(two, game_id).come()
-        bot = (await one.ledger.table(game_id)).stored.seats[0].bot
-        await one.host.resign(game_id, bot, None)
+        bot = (await one.live_games.game(game_id)).stored.seats[0].bot
+        await one.commands.resign(game_id, bot, None)
         await until(lambda: seen(follower, 2))
         follower.leave()
-        assert two.bells._rung == {}
+        assert two.notifications._rung == {}
         await one.games.compact(await one.games.load(game_id))
         assert await ears(one, game_id) == []
         late = await Follower(two, game_id).come()
         late.leave()
-        assert (await two.ledger.table(game_id)).stored.state == OVER
+        assert (await two.live_games.game(game_id)).stored.state == OVER
         assert await ears(one, game_id) == []
 
 
 async def test_asking_for_the_bells_of_no_game_makes_none(houses):
     one, _ = houses
-    await one.bells.hear("none")
+    await one.notifications.hear("none")
     assert await raw(one, "EXISTS", keys.game("none")) == 0
 
 
@@ -204,36 +204,38 @@ async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypat
     game_id = await begun(one)
     with monkeypatch.context() as patched:
         patched.setattr(one.games, "hear", refused)
-        await one.bells.hear(game_id)
+        await one.notifications.hear(game_id)
     assert await ears(one, game_id) == []
-    await one.bells.hear(game_id)  # it was not taken for said
+    await one.notifications.hear(game_id)  # it was not taken for said
     assert len(await ears(one, game_id)) == 1
 
 
 async def test_a_game_in_which_catching_up_fails_is_read_anew(houses, monkeypatch):
     one, two = houses
     game_id = await begun(one)
-    await two.ledger.table(game_id)
+    await two.live_games.game(game_id)
     await act(one, game_id, lowest)
 
     def half_way(table, _newer):
-        table.play.apply(table.play.legal()[0])
+        table.engine.apply(table.engine.legal()[0])
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as patched:
         patched.setattr(live_games, "catch_up", half_way)
         with pytest.raises(RuntimeError):
-            await two.ledger.table(game_id)
-    mine, theirs = await one.ledger.table(game_id), await two.ledger.table(game_id)
-    assert mine.play.dumps() == theirs.play.dumps()
+            await two.live_games.game(game_id)
+    mine, theirs = await one.live_games.game(game_id), await two.live_games.game(game_id)
+    assert mine.engine.dumps() == theirs.engine.dumps()
 
 
 async def test_what_others_played_is_played_on_from_what_is_known(houses, monkeypatch):
     one, two = houses
-    game_id = (await one.host.create(wished())).game_id
-    known = await two.ledger.table(game_id)  # before its seats are taken
+    game_id = (await one.commands.create(wished())).game_id
+    known = await two.live_games.game(game_id)  # before its seats are taken
     for seat in range(2):
-        await one.host.join(game_id, [seat], replace(sitter(seat), entropy=b"chosen by the bot"))
+        await one.commands.join(
+            game_id, [seat], replace(sitter(seat), entropy=b"chosen by the bot")
+        )
     for _ in range(20):
         await act(one, game_id, lowest)
 
@@ -242,40 +244,40 @@ async def test_what_others_played_is_played_on_from_what_is_known(houses, monkey
 
     monkeypatch.setattr(two.games, "load", whole_log)
     rung_before = two.rung[game_id]
-    table = await two.ledger.table(game_id)
+    table = await two.live_games.game(game_id)
     assert table is known
     assert two.rung[game_id] == rung_before + 1
-    mine = await one.ledger.table(game_id)
-    assert table.play.dumps() == mine.play.dumps()
+    mine = await one.live_games.game(game_id)
+    assert table.engine.dumps() == mine.engine.dumps()
     assert (table.stored.version, table.stored.chain) == (21, mine.stored.chain)
     assert table.log == mine.log
     assert table.answers == mine.answers
     await act(two, game_id, lowest)
-    assert (await one.ledger.table(game_id)).stored.version == 22
+    assert (await one.live_games.game(game_id)).stored.version == 22
 
 
 async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_follows_it(houses):
     one, two = houses
     game_id = await begun(one)
-    await two.ledger.table(game_id)
+    await two.live_games.game(game_id)
     for _ in range(10):
         await act(one, game_id, lowest)
     snapshot = await raw(one, "HGET", keys.game(game_id), "position")
     version, _, position = snapshot.partition(b" ")
     assert 1 < int(version) <= 11
     await raw(one, "HSET", keys.game(game_id), "position", version + b" x" + position)
-    assert (await two.ledger.table(game_id)).stored.state == OVER
+    assert (await two.live_games.game(game_id)).stored.state == OVER
 
 
 async def test_an_answer_to_what_another_process_asked_is_taken_at_once(houses):
     one, two = houses
     game_id = await begun(one)
-    await two.ledger.table(game_id)  # and hears of nothing after it
+    await two.live_games.game(game_id)  # and hears of nothing after it
     await act(one, game_id, lowest)
-    table = await one.ledger.table(game_id)
+    table = await one.live_games.game(game_id)
     stored = table.stored
-    bot, actions = stored.seats[stored.seat].bot, lowest(table.play)
-    receipt = await two.host.act(game_id, bot, stored.decision, actions)
+    bot, actions = stored.seats[stored.seat].bot, lowest(table.engine)
+    receipt = await two.commands.act(game_id, bot, stored.decision, actions)
     assert (receipt.duplicate, receipt.entry.version) == (False, stored.version + 1)
 
 
@@ -284,10 +286,10 @@ async def test_games_that_end_elsewhere_are_laid_aside_too(houses, monkeypatch):
     one, two = houses
     for _ in range(3):
         game_id = await begun(one)
-        await two.ledger.table(game_id)
-        await one.host.resign(game_id, BOTS[0], None)
-        assert (await two.ledger.table(game_id)).stored.state == OVER
-    assert [*two.ledger.tables] == [game_id]
+        await two.live_games.game(game_id)
+        await one.commands.resign(game_id, BOTS[0], None)
+        assert (await two.live_games.game(game_id)).stored.state == OVER
+    assert [*two.live_games.cached] == [game_id]
 
 
 async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(houses, monkeypatch):
@@ -304,7 +306,7 @@ async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(hous
         return stored
 
     monkeypatch.setattr(two.games, "load", torn_once)
-    assert (await two.ledger.table(game_id)).stored.state == PLAYING
+    assert (await two.live_games.game(game_id)).stored.state == PLAYING
     assert len(reads) == 2
 
 
@@ -312,7 +314,7 @@ async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(ho
     one, two = houses
     lost, whole = await begun(one), await begun(one)
     for game_id in (lost, whole):
-        await two.ledger.table(game_id)
+        await two.live_games.game(game_id)
         await act(one, game_id, lowest)
     heads = two.games.heads
 
@@ -322,12 +324,12 @@ async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(ho
 
     monkeypatch.setattr(two.games, "heads", without_one)
     monkeypatch.setattr(two.games, "moved", lambda since, games: (7, [*games] if since < 7 else []))
-    assert await two.ledger.differing([lost, whole]) == [whole]
-    await two.ledger.look_again()
-    assert [two.ledger.tables[each].stored.version for each in (lost, whole)] == [1, 2]
+    assert await two.live_games.differing([lost, whole]) == [whole]
+    await two.live_games.look_again()
+    assert [two.live_games.cached[each].stored.version for each in (lost, whole)] == [1, 2]
     monkeypatch.setattr(two.games, "heads", heads)
-    await two.ledger.look_again()
-    assert two.ledger.tables[lost].stored.version == 2
+    await two.live_games.look_again()
+    assert two.live_games.cached[lost].stored.version == 2
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ async def played_out(game_id, *houses, choose=lowest):
     """Play to the end, each answer by the next house; the game."""
     for number in range(2_000):
         house = houses[number % len(houses)]
-        table = await house.ledger.table(game_id)
+        table = await house.live_games.game(game_id)
         if table.stored.state == OVER:
             return table
         if table.stored.seats[table.stored.seat].lost:
@@ -44,7 +44,7 @@ async def played_out(game_id, *houses, choose=lowest):
 async def until_over(house, game_id):
     """Sweep until a game is over."""
     async with asyncio.timeout(PATIENCE):
-        while (table := await house.ledger.table(game_id)).stored.state != OVER:
+        while (table := await house.live_games.game(game_id)).stored.state != OVER:
             await house.clockwork.sweep()
             await asyncio.sleep(0.01)
     return table
@@ -82,7 +82,7 @@ async def test_two_hosts_play_one_game_by_turns_and_its_replay_verifies(one, two
     table = await played_out(game_id, one, two, choose=at_random(seats))
     assert end_reason(table) == "FINISHED"
     assert faults_of(replay_of(table)) == []
-    assert faults_of(replay_of(await one.ledger.table(game_id))) == []
+    assert faults_of(replay_of(await one.live_games.game(game_id))) == []
     assert table.stored.chain == (await two.games.load(game_id)).chain
 
 
@@ -118,7 +118,7 @@ async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, mon
     assert await raw(one, "EXISTS", keys.log(game_id)) == 0
     assert await memory(one, *names) < size
     for house in (one, two):
-        assert replay_of(await house.ledger.table(game_id)) == before
+        assert replay_of(await house.live_games.game(game_id)) == before
         assert await house.clockwork.sweep() == 0
     with pytest.raises(errors.GameEnded):
         await act(two, game_id, lambda _: [0])
@@ -141,28 +141,28 @@ async def test_a_game_whose_log_is_broken_is_not_made_smaller(one, two):
 async def test_the_same_answer_by_two_hosts_at_once_is_played_once(one, two):
     game_id = await begun(one)
     for _ in range(20):
-        table = await one.ledger.table(game_id)
-        await two.ledger.table(game_id)
-        stored, actions = table.stored, lowest(table.play)
+        table = await one.live_games.game(game_id)
+        await two.live_games.game(game_id)
+        stored, actions = table.stored, lowest(table.engine)
         bot = stored.seats[stored.seat].bot
         receipts = await asyncio.gather(
-            *(house.host.act(game_id, bot, stored.decision, actions) for house in (one, two))
+            *(house.commands.act(game_id, bot, stored.decision, actions) for house in (one, two))
         )
         assert sorted(receipt.duplicate for receipt in receipts) == [False, True]
         assert receipts[0].entry == receipts[1].entry
-        assert (await one.ledger.table(game_id)).stored.version == stored.version + 1
+        assert (await one.live_games.game(game_id)).stored.version == stored.version + 1
 
 
 async def test_of_two_answers_at_once_one_stands_and_the_other_is_told_which(one, two):
     game_id, other = await begun(one), 0
     for _ in range(40):
-        table = await one.ledger.table(game_id)
-        await two.ledger.table(game_id)
-        stored, legal = table.stored, table.play.legal()
+        table = await one.live_games.game(game_id)
+        await two.live_games.game(game_id)
+        stored, legal = table.stored, table.engine.legal()
         bot = stored.seats[stored.seat].bot
         outcomes = await asyncio.gather(
-            one.host.act(game_id, bot, stored.decision, [legal[0]]),
-            two.host.act(game_id, bot, stored.decision, [legal[-1]]),
+            one.commands.act(game_id, bot, stored.decision, [legal[0]]),
+            two.commands.act(game_id, bot, stored.decision, [legal[-1]]),
             return_exceptions=True,
         )
         if len(legal) == 1:
@@ -176,70 +176,70 @@ async def test_of_two_answers_at_once_one_stands_and_the_other_is_told_which(one
 
 async def test_an_answer_can_be_repeated_at_any_time_even_after_the_end(one, two):
     game_id = await begun(one)
-    table = await one.ledger.table(game_id)
-    decision, actions = table.stored.decision, lowest(table.play)
+    table = await one.live_games.game(game_id)
+    decision, actions = table.stored.decision, lowest(table.engine)
     bot = table.stored.seats[table.stored.seat].bot
-    first = await one.host.act(game_id, bot, decision, actions)
+    first = await one.commands.act(game_id, bot, decision, actions)
     await played_out(game_id, one, two)
     for house in (one, two):
-        again = await house.host.act(game_id, bot, decision, actions)
+        again = await house.commands.act(game_id, bot, decision, actions)
         assert (again.entry, again.actions, again.duplicate) == (first.entry, first.actions, True)
     with pytest.raises(errors.AlreadyDecided):
-        await two.host.act(game_id, bot, decision, [*actions, 0])
+        await two.commands.act(game_id, bot, decision, [*actions, 0])
 
 
 async def test_a_decision_that_is_not_open_is_stale_and_one_of_another_seat_is_not_ones_own(one):
     game_id = await begun(one)
-    stored = (await one.ledger.table(game_id)).stored
+    stored = (await one.live_games.game(game_id)).stored
     asked, other = stored.seats[stored.seat].bot, stored.seats[1 - stored.seat].bot
     with pytest.raises(errors.StaleDecision) as stale:
-        await one.host.act(game_id, asked, stored.decision + 5, [0])
+        await one.commands.act(game_id, asked, stored.decision + 5, [0])
     assert stale.value.details["decision_id"] == str(stored.decision)
     with pytest.raises(errors.NotYourDecision) as foreign:
-        await one.host.act(game_id, other, stored.decision, [0])
+        await one.commands.act(game_id, other, stored.decision, [0])
     assert foreign.value.details["seat"] == str(stored.seat)
     with pytest.raises(errors.NotYourDecision):
-        await one.host.act(game_id, "eve/nobody", stored.decision, [0])
+        await one.commands.act(game_id, "eve/nobody", stored.decision, [0])
     with pytest.raises(errors.InvalidRequest):
-        await one.host.act(game_id, asked, stored.decision, [])
-    assert (await one.ledger.table(game_id)).stored.version == stored.version
+        await one.commands.act(game_id, asked, stored.decision, [])
+    assert (await one.live_games.game(game_id)).stored.version == stored.version
 
 
 async def test_a_host_with_an_old_memory_answers_by_the_store(one, two):
     game_id = await begun(one)
-    stored = (await two.ledger.table(game_id)).stored  # what the second host remembers
+    stored = (await two.live_games.game(game_id)).stored  # what the second host remembers
     bot = stored.seats[stored.seat].bot
     first = await act(one, game_id, lowest)
-    again = await two.host.act(game_id, bot, stored.decision, list(first.actions))
+    again = await two.commands.act(game_id, bot, stored.decision, list(first.actions))
     assert again.duplicate
 
 
 async def test_an_illegal_answer_to_a_decision_that_was_answered_elsewhere_is_no_strike(one, two):
     game_id = await begun(one)
-    table = await two.ledger.table(game_id)
+    table = await two.live_games.game(game_id)
     stored = table.stored
-    illegal = next(a for a in range(500) if a not in table.play.legal())
+    illegal = next(a for a in range(500) if a not in table.engine.legal())
     await act(one, game_id, lowest)
     with pytest.raises(errors.AlreadyDecided):
-        await two.host.act(game_id, stored.seats[stored.seat].bot, stored.decision, [illegal])
-    assert [seat.strikes for seat in (await one.ledger.table(game_id)).stored.seats] == [0, 0]
+        await two.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [illegal])
+    assert [seat.strikes for seat in (await one.live_games.game(game_id)).stored.seats] == [0, 0]
 
 
 @pytest.mark.parametrize("fate", ["its client is gone", "its store is new"])
 async def test_whoever_is_interrupted_while_answering_leaves_the_game_whole(one, two, fate):
     game_id = await begun(one)
     for ticks in range(30):
-        table = await one.ledger.table(game_id)
-        stored, actions = table.stored, lowest(table.play)
+        table = await one.live_games.game(game_id)
+        stored, actions = table.stored, lowest(table.engine)
         bot = stored.seats[stored.seat].bot
         if fate == "its store is new":
             await raw(one, "SCRIPT", "FLUSH")  # so that the commit takes two commands
-        answering = asyncio.create_task(one.host.act(game_id, bot, stored.decision, actions))
+        answering = asyncio.create_task(one.commands.act(game_id, bot, stored.decision, actions))
         for _ in range(ticks):
             await asyncio.sleep(0)
         answering.cancel()
         await asyncio.gather(answering, return_exceptions=True)
-        again = await one.host.act(game_id, bot, stored.decision, actions)
+        again = await one.commands.act(game_id, bot, stored.decision, actions)
         assert again.actions == tuple(actions)
         assert again.entry.version == stored.version + 1
     assert faults_of(replay_of(await played_out(game_id, two, one))) == []
@@ -287,18 +287,18 @@ async def test_a_plan_is_played_as_far_as_it_is_legal_ones_own_and_without_chanc
             break
         game_id = await begun((one, two)[number % 2], 2 + number % 3)
         for _ in range(2_000):
-            table = await one.ledger.table(game_id)
+            table = await one.live_games.game(game_id)
             if table.stored.state == OVER:
                 break
-            plan = plan_ahead(chooser, chooser.randint(1, 6))(table.play)
+            plan = plan_ahead(chooser, chooser.randint(1, 6))(table.engine)
             plan += chooser.choice([[], [chooser.choice(plan)], [10**6]])
-            twin = table.play.clone()
+            twin = table.engine.clone()
             played, stop = how_far(twin, plan)
             receipt = await act(one, game_id, lambda _play, plan=plan: plan)
             assert (list(receipt.actions), StopReason.Name(receipt.stop)) == (played, stop)
-            assert (await one.ledger.table(game_id)).play.dumps() == twin.dumps()
+            assert (await one.live_games.game(game_id)).engine.dumps() == twin.dumps()
             seen.add(stop)
-        assert faults_of(replay_of(await two.ledger.table(game_id))) == []
+        assert faults_of(replay_of(await two.live_games.game(game_id))) == []
     assert seen == reasons
 
 
@@ -306,19 +306,19 @@ async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, 
     game_id, chooser = await begun(one), random.Random(3)
     seen = set()
     while len(seen) < 2:
-        table = await one.ledger.table(game_id)
+        table = await one.live_games.game(game_id)
         stored = table.stored
         assert stored.state == PLAYING
         bot = stored.seats[stored.seat].bot
-        plan = [*plan_ahead(chooser, 3)(table.play), *chooser.choice([[], [10**6]])]
-        receipt = await one.host.act(game_id, bot, stored.decision, plan)
+        plan = [*plan_ahead(chooser, 3)(table.engine), *chooser.choice([[], [10**6]])]
+        receipt = await one.commands.act(game_id, bot, stored.decision, plan)
         whole = receipt.stop == StopReason.STOP_REASON_ALL_PLAYED
-        again = await two.host.act(game_id, bot, stored.decision, plan)
+        again = await two.commands.act(game_id, bot, stored.decision, plan)
         assert (again.duplicate, again.stop, again.entry) == (True, receipt.stop, receipt.entry)
         played = list(receipt.actions)
         for other in ([*played, 1] if whole else played, played[:-1] or [10**6], [10**6, *plan]):
             with pytest.raises(errors.AlreadyDecided):
-                await two.host.act(game_id, bot, stored.decision, other)
+                await two.commands.act(game_id, bot, stored.decision, other)
         seen.add(whole)
 
 
@@ -326,12 +326,12 @@ async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, 
 
 
 async def illegal_answer(house, game_id, action=None):
-    table = await house.ledger.table(game_id)
+    table = await house.live_games.game(game_id)
     stored = table.stored
-    illegal = next(a for a in range(500) if a not in table.play.legal())
+    illegal = next(a for a in range(500) if a not in table.engine.legal())
     wrong = illegal if action is None else action
     with pytest.raises((errors.IllegalAction, errors.UnknownAction)):
-        await house.host.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
+        await house.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
     return stored.seat
 
 
@@ -342,10 +342,10 @@ async def test_illegal_and_unknown_answers_are_strikes_and_the_last_one_ends_the
     for house in (one, two, one):  # retries of either
         await illegal_answer(house, game_id)
         await illegal_answer(house, game_id, action=10**6)
-    stored = (await one.ledger.table(game_id)).stored
+    stored = (await one.live_games.game(game_id)).stored
     assert (stored.state, stored.seats[seat].strikes) == (PLAYING, 2)
     await illegal_answer(one, game_id, action=10**6 + 1)
-    table = await two.ledger.table(game_id)
+    table = await two.live_games.game(game_id)
     assert table.stored.state == OVER
     assert seat_reasons(table)[seat] == "STRIKES"
     assert seat_reasons(table)[1 - seat] == "OUTLASTED"
@@ -357,18 +357,18 @@ async def test_the_same_illegal_answer_to_another_decision_is_another_strike(one
     first = await illegal_answer(one, game_id, action=10**6)
     for _ in range(200):
         await act(one, game_id, lowest)
-        if (stored := (await one.ledger.table(game_id)).stored).seat == first:
+        if (stored := (await one.live_games.game(game_id)).stored).seat == first:
             break
     for number in range(2):
         await illegal_answer(two, game_id, action=10**6)
         await illegal_answer(two, game_id, action=10**6 + number)
-    assert (await one.ledger.table(game_id)).stored.seats[first].strikes == 3
+    assert (await one.live_games.game(game_id)).stored.seats[first].strikes == 3
     assert stored.seats[first].strikes == 1
 
 
 async def test_a_seat_is_lost_by_strikes_even_if_whoever_counted_the_last_one_died(one, two):
     game_id = await begun(one, clock=None)
-    stored = (await one.ledger.table(game_id)).stored
+    stored = (await one.live_games.game(game_id)).stored
     for answer in "abc":  # a process that counts, and dies before it can end the seat's part
         await one.games.strike(game_id, stored.decision, stored.seat, answer, 3)
     table = await until_over(two, game_id)
@@ -381,11 +381,11 @@ async def test_a_seat_is_lost_by_strikes_even_if_whoever_counted_the_last_one_di
 async def test_who_resigns_of_two_ends_the_game(one, two):
     game_id = await begun(one)
     await act(one, game_id, lowest)
-    table = await two.host.resign(game_id, BOTS[0], None)
+    table = await two.commands.resign(game_id, BOTS[0], None)
     assert (end_reason(table), seat_reasons(table)) == ("OUTLASTED", ["RESIGNED", "OUTLASTED"])
     assert ranks(table) == [2, 1]
     assert faults_of(replay_of(table)) == []
-    again = await one.host.resign(game_id, BOTS[0], None)
+    again = await one.commands.resign(game_id, BOTS[0], None)
     assert again.stored.version == table.stored.version
 
 
@@ -394,7 +394,7 @@ async def test_a_lost_seat_is_played_on_by_the_stand_in_and_ranks_last(one, two,
     game_id = await begun(one, seats)
     for _ in range(7):
         await act(one, game_id, lowest)
-    await one.host.resign(game_id, BOTS[1], None)
+    await one.commands.resign(game_id, BOTS[1], None)
     table = await played_out(game_id, one, two, choose=at_random(1))
     assert end_reason(table) == "FINISHED"
     assert seat_reasons(table)[1] == "RESIGNED"
@@ -406,8 +406,8 @@ async def test_a_lost_seat_is_played_on_by_the_stand_in_and_ranks_last(one, two,
 
 async def test_of_two_lost_seats_the_one_lost_earlier_ranks_last(one, two):
     game_id = await begun(one, 4)
-    await one.host.resign(game_id, BOTS[3], None)
-    await two.host.resign(game_id, BOTS[0], None)
+    await one.commands.resign(game_id, BOTS[3], None)
+    await two.commands.resign(game_id, BOTS[0], None)
     table = await played_out(game_id, one, two)
     assert (ranks(table)[3], ranks(table)[0]) == (4, 3)
     assert faults_of(replay_of(table)) == []
@@ -415,8 +415,8 @@ async def test_of_two_lost_seats_the_one_lost_earlier_ranks_last(one, two):
 
 async def test_who_is_left_alone_of_three_has_won(one, two):
     game_id = await begun(one, 3)
-    await one.host.resign(game_id, BOTS[2], None)
-    table = await two.host.resign(game_id, BOTS[0], None)
+    await one.commands.resign(game_id, BOTS[2], None)
+    table = await two.commands.resign(game_id, BOTS[0], None)
     assert end_reason(table) == "OUTLASTED"
     assert ranks(table) == [2, 1, 3]
     assert seat_reasons(table) == ["RESIGNED", "OUTLASTED", "RESIGNED"]
@@ -425,10 +425,10 @@ async def test_who_is_left_alone_of_three_has_won(one, two):
 
 async def test_a_resignation_of_a_seat_that_is_not_asked_leaves_the_open_decision_open(one):
     game_id = await begun(one, 3)
-    before = (await one.ledger.table(game_id)).stored
+    before = (await one.live_games.game(game_id)).stored
     other = (before.seat + 1) % 3
-    await one.host.resign(game_id, BOTS[other], None)
-    after = (await one.ledger.table(game_id)).stored
+    await one.commands.resign(game_id, BOTS[other], None)
+    after = (await one.live_games.game(game_id)).stored
     assert (after.decision, after.seat, after.asked) == (before.decision, before.seat, before.asked)
     assert after.version == before.version + 1
     await act(one, game_id, lowest)
@@ -436,12 +436,12 @@ async def test_a_resignation_of_a_seat_that_is_not_asked_leaves_the_open_decisio
 
 async def test_a_lost_seat_is_told_so_and_how(one, two):
     game_id = await begun(one, 3)
-    stored = (await one.ledger.table(game_id)).stored
+    stored = (await one.live_games.game(game_id)).stored
     bot = stored.seats[stored.seat].bot
-    await one.host.resign(game_id, bot, None)
+    await one.commands.resign(game_id, bot, None)
     for house in (one, two):
         with pytest.raises(errors.SeatLost) as lost:
-            await house.host.act(game_id, bot, stored.decision, [0])
+            await house.commands.act(game_id, bot, stored.decision, [0])
         assert lost.value.details["end_reason"] == "RESIGNED"
         assert lost.value.details["seat"] == str(stored.seat)
 
@@ -477,7 +477,7 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
     one, two, connected, expected
 ):
     game_id = await begun(one, clock=(1, 0))
-    stored = (await one.ledger.table(game_id)).stored
+    stored = (await one.live_games.game(game_id)).stored
     if connected:
         await one.presence.arrive(stored.seats[stored.seat].bot, "stream")
     table = await until_over(two, game_id)
@@ -489,13 +489,13 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
 
 async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(one, two):
     game_id = await begun(one, clock=(1, 0))
-    table = await one.ledger.table(game_id)
+    table = await one.live_games.game(game_id)
     stored = table.stored
     await until_time(one, stored.asked + 1)
     with pytest.raises(errors.SeatLost) as lost:
         await act(two, game_id, lowest)
     assert lost.value.details["end_reason"] == "DISCONNECTED"
-    table = await one.ledger.table(game_id)
+    table = await one.live_games.game(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "OUTLASTED")
 
 
@@ -504,122 +504,122 @@ async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
     game_id = await begun(one, clock=clock)
     await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
     await two.clockwork.sweep()
-    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+    assert (await one.live_games.game(game_id)).stored.state == PLAYING
 
 
 # --- beginning and not beginning --------------------------------------------------------------
 
 
 async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another(one, two):
-    game_id = (await one.host.create(wished())).game_id
+    game_id = (await one.commands.create(wished())).game_id
     for seat in range(2):
         assert (await one.games.sit(game_id, range(2), sitter(seat)))[0] == "ok"
-    assert (await two.ledger.table(game_id)).stored.state == WAITING
+    assert (await two.live_games.game(game_id)).stored.state == WAITING
     await two.clockwork.sweep()
-    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+    assert (await one.live_games.game(game_id)).stored.state == PLAYING
     table = await played_out(game_id, one)
     assert faults_of(replay_of(table)) == []
 
 
 async def test_all_who_sit_down_at_once_find_a_seat_each_and_one_beginning(one, two):
-    game_id = (await one.host.create(wished(4))).game_id
+    game_id = (await one.commands.create(wished(4))).game_id
     houses = (one, two, one, two)
     joined = await asyncio.gather(
-        *(houses[n].host.join(game_id, range(4), sitter(n)) for n in range(4))
+        *(houses[n].commands.join(game_id, range(4), sitter(n)) for n in range(4))
     )
     assert sorted(seat for _, seat in joined) == [0, 1, 2, 3]
     assert [entry.version for entry in (await one.games.load(game_id)).log] == [1]
     with pytest.raises(errors.SeatTaken):
-        await one.host.join(game_id, range(4), sitter(0))
+        await one.commands.join(game_id, range(4), sitter(0))
 
 
 async def test_a_game_stored_twice_keeps_its_first_secret(one, two):
-    first = await one.host.create(wished(), "0123456789abcdef0123")
-    again = await two.host.create(wished(), "0123456789abcdef0123")
+    first = await one.commands.create(wished(), "0123456789abcdef0123")
+    again = await two.commands.create(wished(), "0123456789abcdef0123")
     assert again.stored.secret == first.stored.secret
     assert again.header == first.header
 
 
 async def test_a_repeated_request_to_sit_gets_the_same_seat(one):
-    game_id = (await one.host.create(wished(3))).game_id
+    game_id = (await one.commands.create(wished(3))).game_id
     for _ in range(2):
-        _, seat = await one.host.join(game_id, range(3), sitter(0, "again"))
+        _, seat = await one.commands.join(game_id, range(3), sitter(0, "again"))
         assert seat == 0
-    assert (await one.ledger.table(game_id)).open_seats() == [1, 2]
+    assert (await one.live_games.game(game_id)).open_seats() == [1, 2]
 
 
 async def test_a_game_that_was_called_off_begins_no_more(one, two):
-    game_id = (await one.host.create(wished())).game_id
-    await one.host.join(game_id, [0], sitter(0))
-    table = await two.host.cancel(game_id)
+    game_id = (await one.commands.create(wished())).game_id
+    await one.commands.join(game_id, [0], sitter(0))
+    table = await two.commands.cancel(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
     assert replay_of(table).game.result.seats == []
     assert not replay_of(table).game.HasField("start_time")
     with pytest.raises(errors.GameEnded):
-        await one.host.join(game_id, [1], sitter(1))
+        await one.commands.join(game_id, [1], sitter(1))
 
 
 async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, two):
-    game_id = (await one.host.create(wished(3), creator="cat")).game_id
+    game_id = (await one.commands.create(wished(3), creator="cat")).game_id
     for seat in range(2):
-        await one.host.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
+        await one.commands.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
     for house in (two, one):  # twice is the same as once
-        table = await house.host.resign(game_id, BOTS[0], None)
+        table = await house.commands.resign(game_id, BOTS[0], None)
         assert (table.stored.state, table.open_seats()) == (WAITING, [0, 2])
     assert table.stored.seats[0].entropy == b""
     for seat in (0, 2):
-        await two.host.join(game_id, [seat], sitter(seat))
+        await two.commands.join(game_id, [seat], sitter(seat))
     assert faults_of(replay_of(await played_out(game_id, one, two))) == []
 
 
 async def test_a_bot_of_the_creators_that_gives_up_before_the_game_begins_cancels_it(one, two):
-    game_id = (await one.host.create(wished(3), creator="ada")).game_id
-    await one.host.join(game_id, [0], sitter(0))
-    table = await two.host.resign(game_id, BOTS[0], None)
+    game_id = (await one.commands.create(wished(3), creator="ada")).game_id
+    await one.commands.join(game_id, [0], sitter(0))
+    table = await two.commands.resign(game_id, BOTS[0], None)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
 
 
 async def test_who_gives_up_once_all_seats_are_taken_resigns_from_a_game_that_begins(one, two):
-    game_id = (await one.host.create(wished())).game_id
+    game_id = (await one.commands.create(wished())).game_id
     for seat in range(2):  # by a process that dies before it begins the game
         await one.games.sit(game_id, [seat], sitter(seat))
-    table = await two.host.resign(game_id, BOTS[0], None)
+    table = await two.commands.resign(game_id, BOTS[0], None)
     assert (table.stored.state, seat_reasons(table)) == (OVER, ["RESIGNED", "OUTLASTED"])
 
 
 async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, two):
     wish = replace(wished(), patience=50)
-    game_id = (await one.host.create(wish)).game_id
-    await one.host.join(game_id, [0], sitter(0))
-    patient = (await one.host.create(replace(wish, patience=3_600_000))).game_id
+    game_id = (await one.commands.create(wish)).game_id
+    await one.commands.join(game_id, [0], sitter(0))
+    patient = (await one.commands.create(replace(wish, patience=3_600_000))).game_id
     filled = await begun(one, clock=None)
     await raw(one, "HSET", keys.game(filled), "expires", 1)
-    await until_time(two, (await one.ledger.table(game_id)).stored.expires)
+    await until_time(two, (await one.live_games.game(game_id)).stored.expires)
     assert await two.clockwork.sweep() == 1
-    table = await one.ledger.table(game_id)
+    table = await one.live_games.game(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
     assert faults_of(replay_of(table)) == []
     assert await two.clockwork.sweep() == 0
-    assert (await two.ledger.table(patient)).stored.state == WAITING
-    assert (await two.ledger.table(filled)).stored.state == PLAYING
+    assert (await two.live_games.game(patient)).stored.state == WAITING
+    assert (await two.live_games.game(filled)).stored.state == PLAYING
     with pytest.raises(errors.GameEnded):
-        await one.host.join(game_id, [1], sitter(1))
+        await one.commands.join(game_id, [1], sitter(1))
 
 
 async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is_swept(one, two):
-    game_id = (await one.host.create(replace(wished(), patience=100))).game_id
+    game_id = (await one.commands.create(replace(wished(), patience=100))).game_id
     for seat in range(2):
         await one.games.sit(game_id, [seat], sitter(seat))
-    await until_time(two, (await one.ledger.table(game_id)).stored.expires)
+    await until_time(two, (await one.live_games.game(game_id)).stored.expires)
     await two.clockwork.sweep()
-    assert (await one.ledger.table(game_id)).stored.state == PLAYING
+    assert (await one.live_games.game(game_id)).stored.state == PLAYING
 
 
 async def test_asking_for_games_that_do_not_exist_leaves_nothing_behind(one):
     for number in range(50):
         with pytest.raises(errors.UnknownGame):
-            await one.ledger.table(f"none-{number}")
-    assert len(one.ledger.turns._lines) == 0
+            await one.live_games.game(f"none-{number}")
+    assert len(one.live_games.locks._lines) == 0
 
 
 # --- a log that was lost in part --------------------------------------------------------------
@@ -662,7 +662,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
     one, monkeypatch
 ):
     game_id = await begun(one)
-    version = (await one.ledger.table(game_id)).stored.version
+    version = (await one.live_games.game(game_id)).stored.version
     before = one.rung[game_id]
     commit, under_way, told = one.games.commit, asyncio.Event(), asyncio.Event()
 
@@ -682,7 +682,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
         await playing
     await told.wait()
     assert one.rung[game_id] == before + 1
-    assert (await one.ledger.table(game_id)).stored.version == version + 1
+    assert (await one.live_games.game(game_id)).stored.version == version + 1
 
 
 DAMAGES = [delete_entry, cut_the_log, alter_entry, garble_entry, lower_version, alter_snapshot]
@@ -701,16 +701,16 @@ async def test_a_game_whose_log_is_not_what_was_committed_is_void(houses, damage
     if who == "who read it before":
         reader = one
         if damage is not lower_version:
-            one.ledger.forget(game_id)
-    table = await reader.ledger.table(game_id)
+            one.live_games.forget(game_id)
+    table = await reader.live_games.game(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "NO_CONTEST")
     assert reader.rung[game_id] > 0
     for house in houses:
-        told = await house.ledger.table(game_id)
+        told = await house.live_games.game(game_id)
         assert (told.stored.state, end_reason(told)) == (OVER, "NO_CONTEST")
         assert replay_of(told).game.chance.secret
         with pytest.raises(errors.GameEnded):
-            await house.host.act(game_id, BOTS[stored], told.stored.decision, [0])
+            await house.commands.act(game_id, BOTS[stored], told.stored.decision, [0])
     assert await raw(one, "ZCARD", keys.timers(keys.bucket_of(game_id))) == 0
     assert await raw(one, "XLEN", keys.outbox(keys.bucket_of(game_id))) == 1
 
@@ -731,18 +731,18 @@ async def test_a_game_that_was_set_back_is_void_for_whoever_saw_more_of_it(one, 
     await act(one, game_id, lowest)
     await set_back(one, game_id)
     if deed == "answers":
-        remembered = one.ledger.tables[game_id].stored
+        remembered = one.live_games.cached[game_id].stored
         bot = remembered.seats[remembered.seat].bot
-        legal = one.ledger.tables[game_id].play.legal()
+        legal = one.live_games.cached[game_id].engine.legal()
         with pytest.raises(errors.GameEnded):
-            await one.host.act(game_id, bot, remembered.decision, [legal[0]])
+            await one.commands.act(game_id, bot, remembered.decision, [legal[0]])
     elif deed == "resigns":
-        await one.host.resign(game_id, BOTS[0], None)
+        await one.commands.resign(game_id, BOTS[0], None)
     elif deed == "sweeps":
         await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)
         await one.clockwork.sweep()
     for house in (one, two):
-        assert end_reason(await house.ledger.table(game_id)) == "NO_CONTEST"
+        assert end_reason(await house.live_games.game(game_id)) == "NO_CONTEST"
 
 
 async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_the_other(one, two):
@@ -750,14 +750,14 @@ async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_th
     await set_back(one, game_id)
     for _ in range(5):
         await act(two, game_id, at_random(9))
-    assert end_reason(await one.ledger.table(game_id)) == "NO_CONTEST"
+    assert end_reason(await one.live_games.game(game_id)) == "NO_CONTEST"
 
 
 async def test_a_finished_game_keeps_its_result_whatever_happens_to_its_log(one, two):
     game_id = await begun(one)
     before = replay_of(await played_out(game_id, one)).game.result
     await delete_entry(one, game_id)
-    assert replay_of(await two.ledger.table(game_id)).game.result == before
+    assert replay_of(await two.live_games.game(game_id)).game.result == before
 
 
 @pytest.mark.parametrize("damage", [garble_entry, "gone", "without a header"])
@@ -787,7 +787,7 @@ async def upto(most, found):
 
 
 async def test_games_of_one_instant_are_listed_once_each_however_many(one):
-    made = [(await one.host.create(wished())).game_id for _ in range(30)]
+    made = [(await one.commands.create(wished())).game_id for _ in range(30)]
     for game_id in made:  # all at the same time, and in one bucket more than a page
         await raw(one, "ZADD", keys.index(keys.bucket_of(game_id)), 1_000, game_id)
     fill = [f"x{n:03}" for n in range(70)]
@@ -810,7 +810,7 @@ async def finished(one, _two):
 
 
 async def resigned(one, _two):
-    return await one.host.resign(await begun(one), BOTS[0], None)
+    return await one.commands.resign(await begun(one), BOTS[0], None)
 
 
 async def timeout(one, two):
@@ -827,17 +827,17 @@ async def disconnected(one, two):
 async def strikes(one, _two):
     game_id = await begun(one, strikes=1)
     await illegal_answer(one, game_id)
-    return await one.ledger.table(game_id)
+    return await one.live_games.game(game_id)
 
 
 async def cancelled(one, _two):
-    return await one.host.cancel((await one.host.create(wished())).game_id)
+    return await one.commands.cancel((await one.commands.create(wished())).game_id)
 
 
 async def no_contest(one, two):
     game_id = await begun(one)
     await cut_the_log(one, game_id)
-    return await two.ledger.table(game_id)
+    return await two.live_games.game(game_id)
 
 
 WAYS = {
@@ -874,10 +874,10 @@ async def test_few_games_that_are_over_are_kept_and_what_was_seen_of_the_others_
     places = keys.game(over[0]), keys.log(over[0])
     before = [await raw(one, "DUMP", place) for place in places]
     for game_id in over:
-        await one.host.resign(game_id, BOTS[0], None)
-    assert {*one.ledger.tables} == {goes_on, *over[2:]}
-    assert await one.ledger.differing([*over, goes_on]) == []
+        await one.commands.resign(game_id, BOTS[0], None)
+    assert {*one.live_games.cached} == {goes_on, *over[2:]}
+    assert await one.live_games.differing([*over, goes_on]) == []
     for place, content in zip(places, before, strict=True):  # as a primary that knew less
         await raw(one, "RESTORE", place, 0, content, "REPLACE")
-    assert await one.ledger.differing(over) == [over[0]]
-    assert end_reason(await one.ledger.table(over[0])) == "NO_CONTEST"
+    assert await one.live_games.differing(over) == [over[0]]
+    assert end_reason(await one.live_games.game(over[0])) == "NO_CONTEST"

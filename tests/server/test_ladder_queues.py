@@ -55,7 +55,7 @@ async def test_two_that_wait_are_seated_and_play_once_both_are_ready(stage):
     await stage.round()
     ((game_id, bots),) = (await stage.seated()).items()
     assert set(bots) == {A, B}
-    table = await stage.desk.ledger.table(game_id)
+    table = await stage.use_cases.view(game_id)
     assert table.stored.state == "waiting"
     assert table.header.rated
     assert table.header.ladder == LADDER
@@ -81,7 +81,7 @@ async def test_after_a_game_the_bots_are_seated_again(stage):
     (first,) = await stage.seated()
     for bot in (A, B):
         await stage.ready(bot, first)
-    await stage.desk.host.resign(first, A, None)
+    await stage.use_cases.commands.resign(first, A, None)
     await stage.round()
     (second,) = await stage.seated()
     assert second != first
@@ -113,7 +113,7 @@ async def test_nobody_is_unseated_before_the_time_is_over(stage):
     (game_id,) = await stage.seated()
     await stage.redis.call("ZADD", keys.seatings(LADDER), 1, game_id)
     await stage.round()
-    assert (await stage.desk.ledger.table(game_id)).stored.state == "waiting"
+    assert (await stage.use_cases.view(game_id)).stored.state == "waiting"
 
 
 async def test_who_declines_is_out_and_the_others_are_seated_anew_at_once(stage):
@@ -121,7 +121,7 @@ async def test_who_declines_is_out_and_the_others_are_seated_anew_at_once(stage)
     await stage.round()
     ((game_id, bots),) = (await stage.seated()).items()
     decliner, other = bots
-    await stage.lobby.decline(Player(decliner, 1), game_id, None)
+    await stage.queue_commands.decline(Player(decliner, 1), game_id, None)
     await stage.round()
     assert decliner not in await waiting(stage)
     ((again, together),) = (await stage.seated()).items()
@@ -137,13 +137,13 @@ async def test_leaving_declines_a_seating_and_lets_games_go_on(stage):
     for bot in games[begun]:
         await stage.ready(bot, begun)
     waits = next(bot for game_id, bots in games.items() if game_id != begun for bot in bots)
-    assert await stage.lobby.leave(A, LADDER) == [LADDER]
-    assert await stage.lobby.leave(waits, "") == [LADDER]
+    assert await stage.queue_commands.leave(A, LADDER) == [LADDER]
+    assert await stage.queue_commands.leave(waits, "") == [LADDER]
     await stage.round()
-    assert (await stage.desk.ledger.table(begun)).stored.state == "playing"
+    assert (await stage.use_cases.view(begun)).stored.state == "playing"
     assert set(await stage.seated()) == {begun}
     assert A not in await waiting(stage)
-    assert await stage.lobby.leave(A, LADDER) == []
+    assert await stage.queue_commands.leave(A, LADDER) == []
 
 
 async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(stage):
@@ -157,7 +157,7 @@ async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(
 
 async def test_a_bot_without_a_stream_is_not_paired(stage):
     await stage.here(A, B)
-    await stage.desk.presence.leave(B, f"stream of {B}")
+    await stage.use_cases.presence.leave(B, f"stream of {B}")
     await stage.round()
     assert await stage.seated() == {}
     await stage.here(B)
@@ -166,7 +166,7 @@ async def test_a_bot_without_a_stream_is_not_paired(stage):
 
 
 async def test_a_bot_plays_as_many_games_as_it_allows_and_no_more(stage):
-    stage.usher._policy = Policy(wide_share=0)  # by chance, the others might take each other
+    stage.matchmaker._policy = Policy(wide_share=0)  # by chance, the others might take each other
     await stage.here(A, most=3)
     await stage.here(B, C, D, "eve/e", "fay/f")
     for _ in range(4):
@@ -180,7 +180,7 @@ async def test_ushers_of_two_processes_never_seat_a_bot_twice(stage, other):
     bots = [f"o{number}/x" for number in range(20)]
     await stage.here(*bots)
     now = await stage.store.games.now()
-    await asyncio.gather(*(each.usher.round(now) for each in (stage, other) for _ in range(4)))
+    await asyncio.gather(*(each.matchmaker.round(now) for each in (stage, other) for _ in range(4)))
     seated = [bot for bots in (await stage.seated()).values() for bot in bots]
     assert len(seated) == len(set(seated))
     assert set((await load(stage)).values()) == {1}
@@ -190,7 +190,7 @@ async def test_a_seating_whose_usher_died_before_making_the_game_is_released(sta
     async def die(*_):
         raise ConnectionAbortedError
 
-    monkeypatch.setattr(stage.desk.host, "create", die)
+    monkeypatch.setattr(stage.use_cases.commands, "create", die)
     await stage.here(A, B)
     with pytest.raises(ConnectionAbortedError):
         await stage.round()
@@ -233,16 +233,16 @@ async def chance_keys(stage, bots):
     """Play the game of a trusted ladder that is seated; who sat where, and its chance key."""
     ((game_id, _),) = (await stage.seated("league")).items()
     for bot in bots:
-        await stage.lobby.ready(Player(bot, 1), game_id, None, bot.encode())
+        await stage.queue_commands.ready(Player(bot, 1), game_id, None, bot.encode())
     for bot in bots[1:]:
-        await stage.desk.host.resign(game_id, bot, None)
-    stored = (await stage.desk.ledger.table(game_id)).stored
+        await stage.use_cases.commands.resign(game_id, bot, None)
+    stored = (await stage.use_cases.view(game_id)).stored
     key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
     return [seat.bot for seat in stored.seats], key
 
 
 async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
-    stage.usher._policy = Policy(least_worth=0)
+    stage.matchmaker._policy = Policy(least_worth=0)
     await stage.here(A, B, C, ladder="league")
     played = []
     for _ in range(4):
@@ -252,7 +252,7 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
     rotated = [first[1:] + first[:1], first[2:] + first[:2]]
     assert others == [(rotated[0], key), (rotated[1], key)]
     assert next_key != key, "then comes the next deal"
-    await stage.lobby.leave(B, "league")
+    await stage.queue_commands.leave(B, "league")
     await stage.here(D, ladder="league")
     await stage.round()
     ((_, bots),) = (await stage.seated("league")).items()
@@ -263,15 +263,15 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
 async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
     await stage.here(A, B)
     for bot in (A, B):
-        await stage.desk.presence.leave(bot, f"stream of {bot}")
+        await stage.use_cases.presence.leave(bot, f"stream of {bot}")
     now = await stage.store.games.now()
-    await stage.usher.round(now)
-    await stage.desk.presence.arrive(B, "its next stream")
-    await stage.usher.round(now + 1)
-    await stage.desk.presence.leave(B, "its next stream")
-    await stage.usher.round(now + matchmaker.AWAY_MS)
+    await stage.matchmaker.round(now)
+    await stage.use_cases.presence.arrive(B, "its next stream")
+    await stage.matchmaker.round(now + 1)
+    await stage.use_cases.presence.leave(B, "its next stream")
+    await stage.matchmaker.round(now + matchmaker.AWAY_MS)
     assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
-    await stage.usher.round(now + 2 * matchmaker.AWAY_MS)
+    await stage.matchmaker.round(now + 2 * matchmaker.AWAY_MS)
     assert not (await stage.store.queues.queue(LADDER)).tickets
 
 
@@ -290,7 +290,7 @@ async def test_the_house_plays_with_itself_now_and_then(stage):
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkeypatch):
     monkeypatch.setattr(matchmaker, "CAPPED_MS", 0)
-    stage.usher._policy = Policy(pair_cap=2)
+    stage.matchmaker._policy = Policy(pair_cap=2)
     await stage.here(A, B, most=9)
     for _ in range(4):
         await stage.round()
@@ -298,8 +298,8 @@ async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkey
     games = list(await stage.seated())
     for bot in (A, B):
         await stage.ready(bot, games[0])
-    await stage.desk.host.resign(games[0], A, None)
-    await stage.lobby.decline(Player(A, 1), games[1], None)
+    await stage.use_cases.commands.resign(games[0], A, None)
+    await stage.queue_commands.decline(Player(A, 1), games[1], None)
     await stage.round()
     await stage.here(A, most=9)
     for _ in range(3):
@@ -313,10 +313,10 @@ async def test_a_game_that_ended_before_its_seating_was_looked_at_is_settled_onc
     (game_id,) = await stage.seated()
     for bot in (A, B):
         await stage.ready(bot, game_id)
-    await stage.desk.host.resign(game_id, A, None)
+    await stage.use_cases.commands.resign(game_id, A, None)
     await stage.redis.call("ZADD", keys.seatings(LADDER), "XX", 1, game_id)
-    await stage.lobby.leave(A, "")
-    await stage.usher.round(await stage.store.games.now())
+    await stage.queue_commands.leave(A, "")
+    await stage.matchmaker.round(await stage.store.games.now())
     assert await load(stage) == {A: 1, B: 1}, "only the rater releases"
     await stage.round()
     assert await load(stage) == {}
@@ -327,19 +327,19 @@ async def test_a_game_that_ended_before_its_seating_was_looked_at_is_settled_onc
 async def test_what_cannot_be_entered_is_refused_by_its_reason(stage):
     player = Player(A, 1)
     with pytest.raises(UnknownLadder, match="there is no ladder base-5p"):
-        await stage.lobby.enter(player, "base-5p", 1)
+        await stage.queue_commands.enter(player, "base-5p", 1)
     with pytest.raises(Refused, match="closed"):
-        await stage.lobby.enter(player, "closed", 1)
+        await stage.queue_commands.enter(player, "closed", 1)
     for games in (-1, 65):
         with pytest.raises(InvalidRequest, match="1 to 64"):
-            await stage.lobby.enter(player, LADDER, games)
-    assert (await stage.lobby.enter(player, LADDER, 0)).most == 1
+            await stage.queue_commands.enter(player, LADDER, games)
+    assert (await stage.queue_commands.enter(player, LADDER, 0)).most == 1
 
 
 async def test_a_game_that_is_no_seating_needs_no_answer(stage):
     game_id = await stage.result(B, C)
     with pytest.raises(Refused, match="no seating"):
-        await stage.lobby.ready(Player(A, 1), game_id, None, b"")
+        await stage.queue_commands.ready(Player(A, 1), game_id, None, b"")
 
 
 async def test_tickets_are_shown_to_their_owner_and_to_administrators(stage):
@@ -347,16 +347,16 @@ async def test_tickets_are_shown_to_their_owner_and_to_administrators(stage):
     await stage.here(A, ladder="base-3p")
     await stage.round()
     ann = Caller("ann", "t", frozenset({SCOPE_READ}))
-    mine, _ = await stage.office.tickets(ann, "", 0, "")
+    mine, _ = await stage.queries.tickets(ann, "", 0, "")
     assert [(each.bot, each.ladder) for each in mine] == [(A, LADDER), (A, "base-3p")]
     assert list(mine[0].game_ids) == list(await stage.seated())
     assert mine[0].connected
-    everybodys, token = await stage.office.tickets(ADMIN, LADDER, 1, "")
+    everybodys, token = await stage.queries.tickets(ADMIN, LADDER, 1, "")
     assert [each.bot for each in everybodys] == [A]
-    rest, token = await stage.office.tickets(ADMIN, LADDER, 1, token)
+    rest, token = await stage.queries.tickets(ADMIN, LADDER, 1, token)
     assert [each.bot for each in rest] == [B]
     assert not token
-    ladder = await stage.office.ladder(LADDER)
+    ladder = await stage.queries.ladder(LADDER)
     assert (ladder.waiting, ladder.playing) == (2, 1)
 
 
@@ -366,7 +366,7 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(stage):
     ((game_id, bots),) = (await stage.seated("solo-hard")).items()
     assert bots == [A]
     await stage.ready(A, game_id)
-    await stage.desk.host.resign(game_id, A, None)
+    await stage.use_cases.commands.resign(game_id, A, None)
     await stage.round()
     row = (await stage.table("solo-hard"))["ann/a@1"]
     assert row.rating.mean < BEGINNER.mean

@@ -122,7 +122,7 @@ async def test_a_new_version_inherits_the_mean_and_is_unknown_again(stage):
         await stage.result(A, B)
     parent = (await stage.table())["ann/a@1"].rating
     await stage.result(A, B, versions=(3, 1))
-    (game,), _ = await stage.office.history(A, "", 3, 0, "")
+    (game,), _ = await stage.queries.history(A, "", 3, 0, "")
     before = game.result.seats[game.seat].before
     assert (before.mean, before.uncertainty) == (parent.mean, UNCERTAINTY)
     old = (await stage.table())["ann/a@1"]
@@ -132,7 +132,7 @@ async def test_a_new_version_inherits_the_mean_and_is_unknown_again(stage):
 async def test_the_table_shows_the_newest_version_alone_unless_asked(stage):
     await stage.result(A, B)
     await stage.result(A, B, versions=(2, 1))
-    shown = await stage.office.standings(LADDER, 1, old_versions=False)
+    shown = await stage.queries.standings(LADDER, 1, old_versions=False)
     assert {row_name(each.bot, each.bot_version) for each in shown} == {"ann/a@2", "bob/b@1"}
     assert set(await stage.table()) == {"ann/a@1", "ann/a@2", "bob/b@1"}
 
@@ -188,13 +188,13 @@ async def test_a_voided_game_is_as_if_it_had_never_been_rated(stage):
     table = await stage.table()
     assert "cyd/c@1" not in table
     assert table["ann/a@1"].games == 2
-    assert await stage.office.games_of_season(LADDER, 1) == 2
+    assert await stage.queries.games_of_season(LADDER, 1) == 2
     assert (await recomputed(stage)).differences == ()
     await stage.administration.void(ADMIN, wrong, "the server was out of order", "")
     (entry,) = await audited(stage, AuditKind.AUDIT_KIND_ADJUDICATION)
     assert entry.game_id == wrong
     assert entry.message == "voided: the server was out of order"
-    assert (await stage.office._compared(LADDER, A, C)).games == 0
+    assert (await stage.queries._compared(LADDER, A, C)).games == 0
 
 
 async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(stage):
@@ -229,10 +229,10 @@ async def test_a_season_archives_the_table_and_starts_softly(stage):
     season = await stage.administration.start_season(ADMIN, LADDER, "Autumn", 0.5, "")
     assert season.number == 2
     assert await stage.table() == {}
-    archived = await stage.office.standings(LADDER, 1, old_versions=False)
+    archived = await stage.queries.standings(LADDER, 1, old_versions=False)
     assert archived == [old["ann/a@1"], old["bob/b@1"]]
     await stage.result(A, C)
-    (game,), _ = await stage.office.history(A, LADDER, 0, 1, "")
+    (game,), _ = await stage.queries.history(A, LADDER, 0, 1, "")
     before = game.result.seats[game.seat].before
     assert before.mean == 25 + 0.5 * (old["ann/a@1"].rating.mean - 25)
     assert before.uncertainty == UNCERTAINTY
@@ -254,7 +254,7 @@ async def test_a_new_version_after_a_season_inherits_what_its_parent_carried_ove
     await stage.administration.start_season(ADMIN, LADDER, "", 1.0, "")
     await stage.administration.start_season(ADMIN, LADDER, "", 1.0, "")
     await stage.result(A, B, versions=(2, 1))
-    (game,), _ = await stage.office.history(A, LADDER, 0, 1, "")
+    (game,), _ = await stage.queries.history(A, LADDER, 0, 1, "")
     assert game.result.seats[game.seat].before.mean == mean
 
 
@@ -277,13 +277,13 @@ async def test_history_goes_back_in_pages_over_all_ladders(stage):
             await stage.result(A, B, C, ladder="base-3p")
         else:
             await stage.result(A, B)
-    whole, token = await stage.office.history(A, "", 0, 50, "")
+    whole, token = await stage.queries.history(A, "", 0, 50, "")
     assert not token
     times = [each.result.end_time.ToMilliseconds() for each in whole]
     assert times == sorted(times, reverse=True)
     paged, token = [], ""
     while True:
-        entries, token = await stage.office.history(A, "", 0, 3, token)
+        entries, token = await stage.queries.history(A, "", 0, 3, token)
         paged += entries
         await stage.result(B, C)  # what comes meanwhile does not shift the pages
         if not token:
@@ -291,7 +291,7 @@ async def test_history_goes_back_in_pages_over_all_ladders(stage):
     assert paged == whole
     assert len(whole) == 7
     assert all(each.result.seats[each.seat].bot == A for each in whole)
-    only, _ = await stage.office.history(A, "base-3p", 0, 0, "")
+    only, _ = await stage.queries.history(A, "base-3p", 0, 0, "")
     assert len(only) == 3
 
 
@@ -300,18 +300,18 @@ async def test_head_to_head_counts_wins_ties_and_margins(stage):
     await stage.result(A, B)
     await stage.result(B, A)
     await stage.result(C, A, B, ladder="base-3p")
-    two, three = await stage.office.head_to_head(A, B, "")
+    two, three = await stage.queries.head_to_head(A, B, "")
     assert (two.ladder, two.games, two.wins, two.ties, two.losses) == (LADDER, 3, 2, 0, 1)
     assert (three.ladder, three.wins, three.losses) == ("base-3p", 0, 1)
-    (mirrored,) = await stage.office.head_to_head(B, A, LADDER)
+    (mirrored,) = await stage.queries.head_to_head(B, A, LADDER)
     assert (mirrored.wins, mirrored.losses) == (1, 2)
     assert mirrored.mean_margin == -two.mean_margin
     with pytest.raises(UnknownAccount, match="zed/z"):
-        await stage.office.head_to_head("zed/z", A, "")
+        await stage.queries.head_to_head("zed/z", A, "")
     with pytest.raises(UnknownAccount, match="zed/z"):
-        await stage.office.history("zed/z", "", 0, 0, "")
+        await stage.queries.history("zed/z", "", 0, 0, "")
     with pytest.raises(InvalidRequest, match="against itself"):
-        await stage.office.head_to_head(A, A, "")
+        await stage.queries.head_to_head(A, A, "")
 
 
 async def test_results_are_watched_in_order_without_gaps(stage):
@@ -319,7 +319,7 @@ async def test_results_are_watched_in_order_without_gaps(stage):
     seen = []
 
     async def watch():
-        async for result in stage.office.results(LADDER, 0):
+        async for result in stage.queries.results(LADDER, 0):
             seen.append(result.sequence)
             if len(seen) == 4:
                 return
@@ -333,11 +333,11 @@ async def test_results_are_watched_in_order_without_gaps(stage):
 
 async def test_what_does_not_exist_is_refused_by_its_reason(stage):
     with pytest.raises(UnknownLadder):
-        await stage.office.ladder("base-9p")
+        await stage.queries.ladder("base-9p")
     with pytest.raises(InvalidRequest, match="seasons 1 to 1"):
-        await stage.office.season(LADDER, 2)
+        await stage.queries.season(LADDER, 2)
     with pytest.raises(InvalidRequest, match="page token"):
-        await stage.office.history(A, "", 0, 0, "rubbish")
+        await stage.queries.history(A, "", 0, 0, "rubbish")
 
 
 # --- the audit log ----------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
 
 async def connect(stage, *bots):
     for bot in bots:
-        await stage.desk.presence.arrive(bot, f"stream of {bot}")
+        await stage.use_cases.presence.arrive(bot, f"stream of {bot}")
 
 
 async def running(stage, name="cup"):
@@ -66,21 +66,21 @@ async def running(stage, name="cup"):
 async def play(stage, *, rounds=40, name="cup", silent=()):
     """Let the director work; everybody is ready, and of two the later in the alphabet resigns."""
     for _ in range(rounds):
-        await stage.director.round(await stage.store.games.now())
+        await stage.runner.round(await stage.store.games.now())
         tournament, rows = await stage.events.get(name)
         if tournament.state != PLAYING:
             break
         for game_id in await running(stage, name):
-            table = await stage.desk.ledger.table(game_id)
+            table = await stage.use_cases.view(game_id)
             if table.stored.state == "over":
                 continue
             bots = sorted(seat.bot for seat in table.header.seats)
             for bot in bots:
                 if bot not in silent:
-                    await stage.lobby.ready(Player(bot, 1), game_id, None, b"")
+                    await stage.queue_commands.ready(Player(bot, 1), game_id, None, b"")
             for bot in bots[:0:-1]:
                 if not silent:
-                    await stage.desk.host.resign(game_id, bot, None)
+                    await stage.use_cases.commands.resign(game_id, bot, None)
     return tournament, rows
 
 
@@ -110,7 +110,7 @@ async def test_a_swiss_event_goes_round_by_round(stage):
 async def test_a_bot_plays_one_game_of_a_tournament_at_a_time(stage):
     await connect(stage, *BOTS)
     await stage.events.create(ADMIN, request(bots=BOTS))
-    await stage.director.round(await stage.store.games.now())
+    await stage.runner.round(await stage.store.games.now())
     assert len(await running(stage)) == 2
 
 
@@ -158,13 +158,13 @@ async def test_who_does_not_answer_is_seated_again_and_then_loses(stage, monkeyp
 async def test_a_cancelled_tournament_keeps_its_table_and_ends_its_games(stage):
     await connect(stage, *BOTS)
     await stage.events.create(ADMIN, request())
-    await stage.director.round(await stage.store.games.now())
+    await stage.runner.round(await stage.store.games.now())
     (game_id,) = await running(stage)
     cancelled = await stage.events.cancel(ADMIN, "cup", "")
     assert cancelled.state == TournamentState.TOURNAMENT_STATE_CANCELLED
-    assert (await stage.desk.ledger.table(game_id)).stored.state == "over"
+    assert (await stage.use_cases.view(game_id)).stored.state == "over"
     assert await stage.events.cancel(ADMIN, "cup", "") == cancelled
-    await stage.director.round(await stage.store.games.now() + 10_000)
+    await stage.runner.round(await stage.store.games.now() + 10_000)
     assert (await stage.events.get("cup"))[0].games_played == 0
     entries, _ = await stage.administration.audit_entries(AuditKind.AUDIT_KIND_ADMIN_ACT, 0, "")
     assert [each.message for each in entries] == [

@@ -14,7 +14,7 @@ from tests.rules.playing import every_table, play, policy
 
 def _sketch(game):
     return turn_preview.PreviewedTurn(
-        turn_preview._copy(SimpleNamespace(play=game, game_id="g")), game.to_move
+        turn_preview._copy(SimpleNamespace(engine=game, game_id="g")), game.to_move
     )
 
 
@@ -46,17 +46,17 @@ def test_a_turn_that_is_thought_out_ends_where_the_same_actions_lead(table):
             if not open_ones:
                 break
             tried.append(chooser.choice(open_ones))
-            sketch.play.apply(tried[-1])
+            sketch.engine.apply(tried[-1])
         assert game.dumps() == before
         twin = game.clone()
         for action in tried:
             twin.apply(action)
-        assert sketch.play.dumps() == twin.dumps()
-        assert render.svg(sketch.play) == render.svg(twin)
+        assert sketch.engine.dumps() == twin.dumps()
+        assert render.svg(sketch.engine) == render.svg(twin)
 
 
 def test_an_action_that_goes_to_chance_cannot_be_tried(monkeypatch):
-    monkeypatch.setattr(turn_preview.Desk, "is_asked", staticmethod(lambda *_: True))
+    monkeypatch.setattr(turn_preview.GameUseCases, "is_asked", staticmethod(lambda *_: True))
     game, chooser = rules.new_game("solo", 1, seed=1), random.Random(1)
     while True:
         choices = turn_preview.plan(_sketch(game), 1, (), "")["choices"]
@@ -65,6 +65,6 @@ def test_an_action_that_goes_to_chance_cannot_be_tried(monkeypatch):
             break
         game.apply(chooser.choice(game.legal()))
     stored = SimpleNamespace(decision=4, seat=0)
-    table = SimpleNamespace(play=game, stored=stored, game_id="g")
+    table = SimpleNamespace(engine=game, stored=stored, game_id="g")
     with pytest.raises(InvalidRequest, match="goes to chance"):
         turn_preview.sketched(table, None, 4, found[:1])

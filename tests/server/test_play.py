@@ -670,7 +670,7 @@ async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypat
         await leave(self, bot, stream)
 
     def heard(self, what, name):
-        monkeypatch.setattr(self._followed, "follow", followed.append)
+        monkeypatch.setattr(self._subscriptions, "follow", followed.append)
         hear(self, what, name)
         if what == "seated":
             rung.set()

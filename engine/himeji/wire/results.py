@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from himeji.rules.game import Game as Play
+from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason, GameResult
 
 FINISHED: Final = EndReason.END_REASON_FINISHED
@@ -16,7 +16,7 @@ WITHOUT_RANKS: Final = (
 
 
 def result(
-    play: Play | None,
+    engine: Engine | None,
     reason: EndReason.ValueType,
     lost: Mapping[int, tuple[EndReason.ValueType, int]],
 ) -> GameResult:
@@ -25,9 +25,9 @@ def result(
     A lost seat ranks behind all others; of two, the one that was lost earlier ranks last.
     """
     out = GameResult(end_reason=reason)
-    if play is None or reason in WITHOUT_RANKS:
+    if engine is None or reason in WITHOUT_RANKS:
         return out
-    scores, ranking, lines = play.scores(), play.ranking(), play.breakdown()
+    scores, ranking, lines = engine.scores(), engine.ranking(), engine.breakdown()
     places = [
         (True, -lost[clan][1]) if clan in lost else (False, ranking[clan])
         for clan in range(len(scores))
@@ -37,5 +37,5 @@ def result(
         seat = out.seats.add(seat=clan, score=score, rank=rank)
         seat.end_reason = lost[clan][0] if clan in lost else reason
         for name, points in lines[clan].items():
-            seat.breakdown.add(rule=play.ruleset.scoring_rule(name), category=name, points=points)
+            seat.breakdown.add(rule=engine.ruleset.scoring_rule(name), category=name, points=points)
     return out

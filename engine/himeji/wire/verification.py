@@ -14,7 +14,7 @@ from himeji import rules
 from himeji.rules import Keyed
 from himeji.rules.chance import KEY_BYTES, Recorded
 from himeji.rules.errors import HimejiError, InvalidRequest
-from himeji.rules.game import Game as Play
+from himeji.rules.game import Game as Engine
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import EndReason, GameResult, GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
@@ -133,7 +133,7 @@ class _Retelling:
         self._replay = replay
         self._game = replay.game
         self._chance = Recorded(Keyed(_derived_key(replay)))
-        self._play: Play | None = None
+        self._play: Engine | None = None
         self._lost: Lost = {}
         self._stopped: EndReason.ValueType | None = None
         self._played = 0
@@ -191,20 +191,20 @@ class _Retelling:
         )
 
     def _answer(self, entry: LogEntry) -> None:
-        play = self._begun_play(entry)
+        engine = self._begun_play(entry)
         if entry.seat in self._lost or not entry.HasField("seat") or not entry.actions:
             self._fail(entry, "a seat that plays answers, with an action at least")
         for action in entry.actions:
-            self._apply(play, entry, action)
+            self._apply(engine, entry, action)
 
     def _stand_in(self, entry: LogEntry) -> None:
-        play = self._begun_play(entry)
+        engine = self._begun_play(entry)
         if entry.seat not in self._lost:
             self._fail(entry, "the stand-in plays for lost seats alone")
         for action in entry.actions:
-            if play.to_move == entry.seat and action != stand_in(play):
+            if engine.to_move == entry.seat and action != stand_in(engine):
                 self._fail(entry, f"the stand-in does not play {action} here")
-            self._apply(play, entry, action)
+            self._apply(engine, entry, action)
 
     def _lose(self, entry: LogEntry) -> None:
         self._begun_play(entry)
@@ -227,17 +227,17 @@ class _Retelling:
         LogCause.LOG_CAUSE_STOPPED: _stop,
     }
 
-    def _apply(self, play: Play, entry: LogEntry, action: int) -> None:
-        if play.to_move != entry.seat:
-            asked = "nobody" if play.to_move is None else f"seat {play.to_move}"
+    def _apply(self, engine: Engine, entry: LogEntry, action: int) -> None:
+        if engine.to_move != entry.seat:
+            asked = "nobody" if engine.to_move is None else f"seat {engine.to_move}"
             self._fail(entry, f"seat {entry.seat} plays, but {asked} is asked")
         try:
-            play.apply(action)
+            engine.apply(action)
         except HimejiError as refusal:
             self._fail(entry, refusal.message)
         self._played += 1
 
-    def _begun_play(self, entry: LogEntry) -> Play:
+    def _begun_play(self, entry: LogEntry) -> Engine:
         if self._play is None:
             self._fail(entry, "the game has not begun")
         return self._play

@@ -32,17 +32,17 @@ class GameAssembly:
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         limits = limits or Limits()
         games, presence = GameStore(store), Presence(store)
-        self._bells = Notifications(games, presence)
-        ledger = LiveGames(games, presence, self._bells.ring)
-        self._bells.ledger = ledger
-        self._clockwork = Timers(ledger)
-        metrics.count_games(ledger.live)
-        self.desk = GameUseCases(
-            ledger=ledger,
-            host=GameCommands(ledger),
+        self._notifications = Notifications(games, presence)
+        live_games = LiveGames(games, presence, self._notifications.ring)
+        self._notifications.live_games = live_games
+        self._timers = Timers(live_games)
+        metrics.count_games(live_games.live)
+        self.use_cases = GameUseCases(
+            live_games=live_games,
+            commands=GameCommands(live_games),
             games=games,
             presence=presence,
-            bells=self._bells,
+            notifications=self._notifications,
             bots=accounts.bots,
             requests=accounts.requests,
             quota=Quota(QuotaStore(store), limits),
@@ -52,14 +52,14 @@ class GameAssembly:
     @property
     def chores(self) -> tuple[Callable[[], Coroutine[None, None, None]], ...]:
         """What runs as long as the arena does."""
-        return (self._bells.follow, self._bells.look_around, self._sweep)
+        return (self._notifications.follow, self._notifications.look_around, self._sweep)
 
     async def _sweep(self) -> None:
         """Do what is due, again and again; any number of processes may do so at once."""
         swept = True
         while True:
             try:
-                metrics.DUE.inc(await self._clockwork.sweep())
+                metrics.DUE.inc(await self._timers.sweep())
                 metrics.SWEEPS.inc()
                 swept = True
             except (StoreUnavailable, StoreRefusedError) as error:

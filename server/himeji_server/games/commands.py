@@ -79,8 +79,8 @@ def new_secret() -> bytes:
 class GameCommands:
     """Plays the games of a store. Many hosts may share one store."""
 
-    def __init__(self, ledger: LiveGames) -> None:
-        self._ledger = ledger
+    def __init__(self, live_games: LiveGames) -> None:
+        self._live_games = live_games
 
     # --- before the game ----------------------------------------------------------------------
 
@@ -110,25 +110,25 @@ class GameCommands:
             header.clock.increment.FromMilliseconds(new.clock[1])
         header.chance.commitment = commitment(secret)
         chain = first_link(header.game_id, header.chance.commitment)
-        await self._ledger.games.create(header, secret, chain, new.patience, creator)
-        return await self._ledger.table(header.game_id)
+        await self._live_games.games.create(header, secret, chain, new.patience, creator)
+        return await self._live_games.game(header.game_id)
 
     async def join(
         self, game_id: str, seats: Sequence[int], sitter: SeatRequest
     ) -> tuple[LiveGame, int]:
         """Take the first open one of the seats, and begin the game if it was the last."""
-        status, seat = await self._ledger.games.sit(game_id, seats, sitter)
+        status, seat = await self._live_games.games.sit(game_id, seats, sitter)
         if status == "taken":
             raise SeatTaken(f"no seat of {game_id} that you may take is open", {"game_id": game_id})
         if status == "missing":
             raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
-        async with self._ledger.turns.at(game_id):
-            table = await self._ledger.begin(await self._ledger.fresh(game_id))
-        if status == "state" and table.stored.state == OVER:
+        async with self._live_games.locks.at(game_id):
+            game = await self._live_games.begin(await self._live_games.fresh(game_id))
+        if status == "state" and game.stored.state == OVER:
             raise GameEnded("the game is over", {"game_id": game_id})
         if status == "state":
             raise SeatTaken(f"game {game_id} has begun", {"game_id": game_id})
-        return table, seat
+        return game, seat
 
     # --- playing ------------------------------------------------------------------------------
 
@@ -149,25 +149,27 @@ class GameCommands:
         """
         if not actions:
             raise InvalidRequest("an answer needs at least one action", {"field": "actions"})
-        async with self._ledger.turns.at(game_id):
+        async with self._live_games.locks.at(game_id):
             for _ in range(TRIES):
-                table = self._ledger.tables.get(game_id) or await self._ledger.fresh(game_id)
-                remembered = table.link
+                game = self._live_games.cached.get(game_id) or await self._live_games.fresh(game_id)
+                remembered = game.link
                 try:
-                    receipt = await self._try(table, bot, decision, actions, accepted)
+                    receipt = await self._try(game, bot, decision, actions, accepted)
                 except (IllegalAction, UnknownAction, SeatLost, StoreUnavailable):
                     raise
                 except Refused:
                     # Said from memory, which may be old: asked again of the store.
-                    if (await self._ledger.fresh(game_id)).link == remembered:
+                    if (await self._live_games.fresh(game_id)).link == remembered:
                         raise
                     continue
                 except BaseException:
-                    self._ledger.forget(game_id)  # who was interrupted may have played in memory
+                    self._live_games.forget(
+                        game_id
+                    )  # who was interrupted may have played in memory
                     raise
                 if receipt is not None:
                     return receipt
-                self._ledger.forget(game_id)
+                self._live_games.forget(game_id)
         raise StoreUnavailable("the game changes too fast, try again")
 
     def act_at_once(  # noqa: PLR0913 - what `act` takes, and `then`
@@ -185,87 +187,87 @@ class GameCommands:
         False: nothing was done, and `act` finds out what is to be said. `then` hears what became
         of the commit; unless it is "ok", `act` knows what else there is to do.
         """
-        ledger = self._ledger
-        table = ledger.tables.get(game_id)
-        if table is None or table.asked_bot != bot or table.stored.decision != decision:
+        live_games = self._live_games
+        game = live_games.cached.get(game_id)
+        if game is None or game.asked_bot != bot or game.stored.decision != decision:
             return False
-        if not ledger.turns.take_if_free(game_id):
+        if not live_games.locks.take_if_free(game_id):
             return False
         try:
-            sent = self._play(table, decision, actions, accepted, then)
+            sent = self._play(game, decision, actions, accepted, then)
         except BaseException:
-            ledger.forget(game_id)
-            ledger.turns.give(game_id)
+            live_games.forget(game_id)
+            live_games.locks.give(game_id)
             raise
         if not sent:
-            ledger.turns.give(game_id)
+            live_games.locks.give(game_id)
         return sent
 
     def _play(
         self,
-        table: LiveGame,
+        game: LiveGame,
         decision: int,
         actions: Sequence[int],
         accepted: Callable[[LiveGame, Receipt], None],
         then: Then,
     ) -> bool:
         """Play what can be played of an answer, and send it off; False if nothing can."""
-        play = table.play
-        if play is None:
+        engine = game.engine
+        if engine is None:
             return False
-        prefix = play_prefix(play, actions)
+        prefix = play_prefix(engine, actions)
         if not prefix.played:
             return False
         receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
-        words, how = _answer(table, prefix, receipt, accepted)
+        words, how = _answer(game, prefix, receipt, accepted)
 
         def committed(outcome: CommitReply | Exception) -> None:
-            self._ledger.turns.give(table.game_id)
+            self._live_games.locks.give(game.game_id)
             then(outcome)
 
-        self._ledger.start(table, play, words, how, committed)
+        self._live_games.start(game, engine, words, how, committed)
         return True
 
     async def _try(
         self,
-        table: LiveGame,
+        game: LiveGame,
         bot: str,
         decision: int,
         actions: Sequence[int],
         accepted: Callable[[LiveGame, Receipt], None],
     ) -> Receipt | None:
         """One try to answer; None if another host was faster."""
-        standing = table.answers.get(decision)
-        if standing is not None and standing.seat in table.seats_of(bot):
+        standing = game.answers.get(decision)
+        if standing is not None and standing.seat in game.seats_of(bot):
             receipt = receipt_again(decision, standing, actions)
-            accepted(table, receipt)
+            accepted(game, receipt)
             return receipt
-        seat = self._check(table, bot, decision)
-        play = table.play
-        if play is None:
+        seat = self._check(game, bot, decision)
+        engine = game.engine
+        if engine is None:
             raise GameNotStarted("the game has not begun")
-        prefix = play_prefix(play, actions)
+        prefix = play_prefix(engine, actions)
         if not prefix.played and prefix.refusal is not None:
-            if not await self._strike(table, seat, actions):
+            if not await self._strike(game, seat, actions):
                 return None
             raise prefix.refusal
         receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
-        words, how = _answer(table, prefix, receipt, accepted)
-        outcome = await self._ledger.commit(table, play, words, how)
+        words, how = _answer(game, prefix, receipt, accepted)
+        outcome = await self._live_games.commit(game, engine, words, how)
         if outcome.status == "fallen":
-            reason = await self._ledger.flag_reason(bot)
-            table = await self._ledger.read(table.game_id)
-            await self._ledger.lose(table, seat, reason, clock="fallen")
+            reason = await self._live_games.flag_reason(bot)
+            game = await self._live_games.read(game.game_id)
+            await self._live_games.lose(game, seat, reason, clock="fallen")
             raise SeatLost(
                 f"the time of seat {seat} is over",
-                {"game_id": table.game_id, "seat": str(seat), "end_reason": _name(reason)},
+                {"game_id": game.game_id, "seat": str(seat), "end_reason": _name(reason)},
             )
         return receipt if outcome.ok else None
 
-    def _check(self, table: LiveGame, bot: str, decision: int) -> int:
+    def _check(self, game: LiveGame, bot: str, decision: int) -> int:
         """The seat that answers; raises the reason why it may not."""
-        stored, seats = table.stored, table.seats_of(bot)
-        facts = {"game_id": table.game_id, "decision_id": str(stored.decision)}
+        stored, seats = game.stored, game.seats_of(bot)
+        facts = {"game_id": game.game_id, "decision_id": str(stored.decision)}
         if stored.state == OVER:
             raise GameEnded("the game is over", facts)
         if stored.state == WAITING:
@@ -273,7 +275,7 @@ class GameCommands:
         if not seats:
             raise NotYourDecision("you have no seat in this game", facts)
         if all(stored.seats[seat].lost for seat in seats):
-            raise _seat_lost(table, seats[0])
+            raise _seat_lost(game, seats[0])
         if decision != stored.decision:
             raise StaleDecision("that decision is not open", facts)
         if stored.seat not in seats:
@@ -281,16 +283,16 @@ class GameCommands:
                 f"seat {stored.seat} is asked", facts | {"seat": str(stored.seat)}
             )
         if stored.seats[stored.seat].lost:
-            raise _seat_lost(table, stored.seat)
+            raise _seat_lost(game, stored.seat)
         return stored.seat
 
-    async def _strike(self, table: LiveGame, seat: int, actions: Sequence[int]) -> bool:
+    async def _strike(self, game: LiveGame, seat: int, actions: Sequence[int]) -> bool:
         """Count an illegal answer once; False if it was given to a decision that is not open."""
-        limit, decision = table.header.strike_limit, table.stored.decision
+        limit, decision = game.header.strike_limit, game.stored.decision
         answer = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
-        strikes = await self._ledger.games.strike(table.game_id, decision, seat, answer, limit)
+        strikes = await self._live_games.games.strike(game.game_id, decision, seat, answer, limit)
         if strikes >= limit:
-            await self._ledger.lose(table, seat, EndReason.END_REASON_STRIKES)
+            await self._live_games.lose(game, seat, EndReason.END_REASON_STRIKES)
         return strikes >= 0
 
     async def resign(self, game_id: str, bot: str, seat: int | None) -> LiveGame:
@@ -298,60 +300,60 @@ class GameCommands:
 
         Before the game begins a seat is open again then, and a bot of the creator's cancels it all.
         """
-        async with self._ledger.turns.at(game_id):
+        async with self._live_games.locks.at(game_id):
             for _ in range(TRIES):
-                table = await self._ledger.fresh(game_id)
-                mine = [s for s in table.seats_of(bot) if seat is None or s == seat]
-                waits = table.stored.state == WAITING
-                if not mine and not (waits and (seat or 0) < len(table.stored.seats)):
+                game = await self._live_games.fresh(game_id)
+                mine = [s for s in game.seats_of(bot) if seat is None or s == seat]
+                waits = game.stored.state == WAITING
+                if not mine and not (waits and (seat or 0) < len(game.stored.seats)):
                     raise NotYourDecision("you have no such seat", {"game_id": game_id})
-                left = [s for s in mine if not table.stored.seats[s].lost]
-                if table.stored.state == OVER or not left:
-                    return table
-                if waits and names.owner_of(bot) == table.stored.creator:
-                    await self._ledger.stop(table, EndReason.END_REASON_CANCELLED)
-                elif waits and await self._ledger.games.stand_up(game_id, left, bot) == "full":
-                    await self._ledger.begin(table)
+                left = [s for s in mine if not game.stored.seats[s].lost]
+                if game.stored.state == OVER or not left:
+                    return game
+                if waits and names.owner_of(bot) == game.stored.creator:
+                    await self._live_games.stop(game, EndReason.END_REASON_CANCELLED)
+                elif waits and await self._live_games.games.stand_up(game_id, left, bot) == "full":
+                    await self._live_games.begin(game)
                 elif not waits:
-                    await self._ledger.lose(table, left[0], EndReason.END_REASON_RESIGNED)
+                    await self._live_games.lose(game, left[0], EndReason.END_REASON_RESIGNED)
         raise StoreUnavailable("the game changes too fast, try again")
 
     async def cancel(
         self, game_id: str, reason: EndReason.ValueType = EndReason.END_REASON_CANCELLED
     ) -> LiveGame:
         """Call a game off that has not begun; one that has begun goes on."""
-        async with self._ledger.turns.at(game_id):
+        async with self._live_games.locks.at(game_id):
             for _ in range(TRIES):
-                table = await self._ledger.fresh(game_id)
-                if table.stored.state != WAITING:
-                    return table
-                await self._ledger.stop(table, reason)
+                game = await self._live_games.fresh(game_id)
+                if game.stored.state != WAITING:
+                    return game
+                await self._live_games.stop(game, reason)
         raise StoreUnavailable("the game changes too fast, try again")
 
     async def end(self, game_id: str, reason: EndReason.ValueType) -> LiveGame:
         """End a game from outside its rules, whether it has begun or not."""
-        async with self._ledger.turns.at(game_id):
+        async with self._live_games.locks.at(game_id):
             for _ in range(TRIES):
-                table = await self._ledger.fresh(game_id)
-                if table.stored.state == OVER:
-                    return table
-                await self._ledger.stop(table, reason)
+                game = await self._live_games.fresh(game_id)
+                if game.stored.state == OVER:
+                    return game
+                await self._live_games.stop(game, reason)
         raise StoreUnavailable("the game changes too fast, try again")
 
 
 def _answer(
-    table: LiveGame,
+    game: LiveGame,
     prefix: PlayedPrefix,
     receipt: Receipt,
     accepted: Callable[[LiveGame, Receipt], None],
 ) -> tuple[ChainEntry, CommitOptions]:
     """What is committed of an answer; once it stands, `accepted` hears of it first."""
-    seat = table.stored.seat
+    seat = game.stored.seat
 
     def stands(entry: Entry) -> None:
         receipt.entry = entry
-        table.answers[receipt.decision] = GivenAnswer(seat, prefix.played, entry)
-        accepted(table, receipt)
+        game.answers[receipt.decision] = GivenAnswer(seat, prefix.played, entry)
+        accepted(game, receipt)
 
     how = CommitOptions(
         clock="running",
@@ -360,7 +362,7 @@ def _answer(
         refusal=_words(prefix.refusal),
         first=stands,
     )
-    return ChainEntry(table.stored.version + 1, _ANSWER, seat, prefix.played), how
+    return ChainEntry(game.stored.version + 1, _ANSWER, seat, prefix.played), how
 
 
 def _words(refusal: HimejiError | None) -> str:
@@ -372,9 +374,9 @@ def _name(reason: EndReason.ValueType) -> str:
     return EndReason.Name(reason).removeprefix("END_REASON_")
 
 
-def _seat_lost(table: LiveGame, seat: int) -> SeatLost:
-    reason = _name(EndReason.ValueType(table.stored.seats[seat].lost))
+def _seat_lost(game: LiveGame, seat: int) -> SeatLost:
+    reason = _name(EndReason.ValueType(game.stored.seats[seat].lost))
     return SeatLost(
         f"seat {seat} was lost before ({reason.lower()})",
-        {"game_id": table.game_id, "seat": str(seat), "end_reason": reason},
+        {"game_id": game.game_id, "seat": str(seat), "end_reason": reason},
     )

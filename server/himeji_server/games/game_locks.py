@@ -60,14 +60,14 @@ class GameLocks:
 class GameLock:
     """One turn at one game."""
 
-    __slots__ = ("_game_id", "_turns")
+    __slots__ = ("_game_id", "_locks")
 
-    def __init__(self, turns: GameLocks, game_id: str) -> None:
-        self._turns = turns
+    def __init__(self, locks: GameLocks, game_id: str) -> None:
+        self._locks = locks
         self._game_id = game_id
 
     async def __aenter__(self) -> None:
-        await self._turns.take(self._game_id)
+        await self._locks.take(self._game_id)
 
     async def __aexit__(self, *_: object) -> None:
-        self._turns.give(self._game_id)
+        self._locks.give(self._game_id)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from himeji import rules
 from himeji.rules.chance import Keyed, Recorded
 from himeji.rules.errors import HimejiError, IllegalAction, UnknownAction
-from himeji.rules.game import DRAW, ROLL, Game as Play
+from himeji.rules.game import DRAW, ROLL, Game as Engine
 from himeji.v1.game_pb2 import EndReason, Game, StopReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
@@ -64,7 +64,7 @@ class LiveGame:
     """A game with its engine. Whoever changes it has a turn, and commits before anyone looks."""
 
     stored: StoredGame
-    play: Play | None = None
+    engine: Engine | None = None
     answers: dict[int, GivenAnswer] = field(default_factory=dict)  # by decision
     log: list[Entry] = field(default_factory=list)
     game_id: str = field(init=False)
@@ -99,7 +99,7 @@ class LiveGame:
     @property
     def event_count(self) -> int:
         """How many events the game has so far."""
-        return len(self.play.log or ()) if self.play is not None else 0
+        return len(self.engine.log or ()) if self.engine is not None else 0
 
     def committed(self, commit: Commit, outcome: CommitReply) -> Entry:
         """Come in step with what was committed; its entry in the log."""
@@ -159,35 +159,35 @@ def _seats_after(before: Sequence[StoredSeat], commit: Commit, left: int) -> lis
 
 def restore(stored: StoredGame) -> LiveGame:
     """Replay a log from its beginning; raises BrokenLogError if it is not what was committed."""
-    table = LiveGame(stored)
-    chain = first_link(table.game_id, stored.header.chance.commitment)
+    game = LiveGame(stored)
+    chain = first_link(game.game_id, stored.header.chance.commitment)
     if stored.snapshot is not None and not 0 < stored.snapshot.version <= stored.version:
-        raise BrokenLogError(f"the snapshot of {table.game_id} is none")
-    _live_through(table, stored, chain, 0)
-    return table
+        raise BrokenLogError(f"the snapshot of {game.game_id} is none")
+    _live_through(game, stored, chain, 0)
+    return game
 
 
-def catch_up(table: LiveGame, newer: StoredGame) -> bool:
+def catch_up(game: LiveGame, newer: StoredGame) -> bool:
     """Live through what the log has after a table's version; whether there is anything.
 
     Raises BrokenLogError if it does not go on from there; what the table has is void then.
     """
-    before = table.stored
-    table.stored = newer
+    before = game.stored
+    game.stored = newer
     if (newer.version, newer.chain) == (before.version, before.chain):
         return False
     try:
-        _live_through(table, newer, before.chain, before.decision)
+        _live_through(game, newer, before.chain, before.decision)
     except BaseException:
-        table.stored = before  # which is what was seen
+        game.stored = before  # which is what was seen
         raise
     return True
 
 
-def _live_through(table: LiveGame, stored: StoredGame, chain: bytes, decision: int) -> None:
+def _live_through(game: LiveGame, stored: StoredGame, chain: bytes, decision: int) -> None:
     """Live through the entries of a log that come next, to where the store says that it leads."""
-    game_id, snapshot = table.game_id, stored.snapshot
-    for number, entry in enumerate(stored.log, start=len(table.log) + 1):
+    game_id, snapshot = game.game_id, stored.snapshot
+    for number, entry in enumerate(stored.log, start=len(game.log) + 1):
         try:
             words = ChainEntry.parse(entry.text)
         except ValueError as error:
@@ -195,16 +195,16 @@ def _live_through(table: LiveGame, stored: StoredGame, chain: bytes, decision: i
         if not number == entry.version == words.version:
             raise BrokenLogError(f"version {number} of {game_id} is missing")
         chain = link(chain, entry.text)
-        decision = _follow(table, words, entry, decision)
+        decision = _follow(game, words, entry, decision)
         if snapshot is not None and snapshot.version == number:
-            _check_position(table, snapshot)
-    if chain != stored.chain or len(table.log) != stored.version:
+            _check_position(game, snapshot)
+    if chain != stored.chain or len(game.log) != stored.version:
         raise BrokenLogError(f"the chain of {game_id} is broken")
 
 
-def _check_position(table: LiveGame, snapshot: Snapshot) -> None:
-    if table.play is None or table.play.dumps() != snapshot.position:
-        raise BrokenLogError(f"the log of {table.game_id} leads to another position")
+def _check_position(game: LiveGame, snapshot: Snapshot) -> None:
+    if game.engine is None or game.engine.dumps() != snapshot.position:
+        raise BrokenLogError(f"the log of {game.game_id} leads to another position")
 
 
 def check_holds(stored: StoredGame, seen: Link | None) -> None:
@@ -224,27 +224,27 @@ def check_holds(stored: StoredGame, seen: Link | None) -> None:
         )
 
 
-def _follow(table: LiveGame, words: ChainEntry, entry: Entry, decision: int) -> int:
+def _follow(game: LiveGame, words: ChainEntry, entry: Entry, decision: int) -> int:
     """Live through one entry; the decision that is open after it."""
-    asked = table.play.to_move if table.play is not None else None
+    asked = game.engine.to_move if game.engine is not None else None
     try:
         if words.cause == LogCause.LOG_CAUSE_START:
-            table.play = begin(table)
-        elif table.play is not None:
+            game.engine = begin(game)
+        elif game.engine is not None:
             for action in words.actions:
-                table.play.apply(action)
+                game.engine.apply(action)
     except HimejiError as error:
-        raise BrokenLogError(f"{table.game_id} {entry.text}: {error}") from error
-    table.log.append(entry)
+        raise BrokenLogError(f"{game.game_id} {entry.text}: {error}") from error
+    game.log.append(entry)
     if words.cause == LogCause.LOG_CAUSE_ANSWER:
-        table.answers[decision] = GivenAnswer(words.seat, words.actions, entry)
+        game.answers[decision] = GivenAnswer(words.seat, words.actions, entry)
     lost_another = words.cause == LogCause.LOG_CAUSE_SEAT_LOST and words.seat != asked
     return decision if lost_another else words.version
 
 
-def begin(table: LiveGame) -> Play:
+def begin(game: LiveGame) -> Engine:
     """Set the game up with the key that follows from the secret and the seats' entropy."""
-    header, stored = table.header, table.stored
+    header, stored = game.header, game.stored
     key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
     options = {option.name: option.value for option in header.options}
     return rules.new_game(
@@ -252,36 +252,36 @@ def begin(table: LiveGame) -> Play:
     )
 
 
-def play_prefix(play: Play, actions: Sequence[int]) -> PlayedPrefix:
+def play_prefix(engine: Engine, actions: Sequence[int]) -> PlayedPrefix:
     """Play the longest prefix that is legal, stays the seat's, and reveals no chance before it."""
-    seat = play.to_move
+    seat = engine.to_move
     played: list[int] = []
     for action in actions:
-        if play.over:
+        if engine.over:
             return PlayedPrefix(tuple(played), _GAME_OVER)
-        if play.to_move != seat:
+        if engine.to_move != seat:
             return PlayedPrefix(tuple(played), _NOT_YOURS)
-        events = len(play.log or ())
+        events = len(engine.log or ())
         try:
-            play.apply(action)
+            engine.apply(action)
         except (IllegalAction, UnknownAction) as refusal:
             return PlayedPrefix(tuple(played), _ILLEGAL, refusal)
         played.append(action)
-        if len(played) < len(actions) and _reveals(play, events):
+        if len(played) < len(actions) and _reveals(engine, events):
             return PlayedPrefix(tuple(played), _REVEALED)
     return PlayedPrefix(tuple(played), _ALL_PLAYED)
 
 
-def _reveals(play: Play, events: int) -> bool:
+def _reveals(engine: Engine, events: int) -> bool:
     """Whether chance is among the events after the first so many."""
-    return any(record[0] in (ROLL, DRAW) for record in (play.log or [])[events:])
+    return any(record[0] in (ROLL, DRAW) for record in (engine.log or [])[events:])
 
 
-def asked_seat(play: Play) -> int:
+def asked_seat(engine: Engine) -> int:
     """The seat that is asked, NOBODY when the game is over."""
-    return NOBODY if play.to_move is None else play.to_move
+    return NOBODY if engine.to_move is None else engine.to_move
 
 
-def lost_reason(table: LiveGame, seat: int) -> EndReason.ValueType:
+def lost_reason(game: LiveGame, seat: int) -> EndReason.ValueType:
     """Why a seat's part ended, unspecified while it plays."""
-    return EndReason.ValueType(table.stored.seats[seat].lost)
+    return EndReason.ValueType(game.stored.seats[seat].lost)

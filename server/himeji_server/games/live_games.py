@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import structlog
 from himeji.rules.errors import StoreUnavailable, UnknownGame
-from himeji.rules.game import Game as Play
+from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, ChainEntry, link
@@ -97,8 +97,8 @@ class LiveGames:
     ) -> None:
         """`changed` is called with the game whenever this ledger commits to it or reads it anew."""
         self.games = games
-        self.tables: OrderedDict[str, LiveGame] = OrderedDict()
-        self.turns = GameLocks()
+        self.cached: OrderedDict[str, LiveGame] = OrderedDict()
+        self.locks = GameLocks()
         self.stand_in_is_asked: Callable[[str], None] = _nobody
         """Called with the id of a game in which a lost seat has to answer."""
         self._presence = presence
@@ -115,17 +115,17 @@ class LiveGames:
 
     def live(self) -> int:
         """How many games that are being played are in memory."""
-        return sum(table.stored.state == PLAYING for table in list(self.tables.values()))
+        return sum(game.stored.state == PLAYING for game in list(self.cached.values()))
 
-    async def table(self, game_id: str) -> LiveGame:
+    async def game(self, game_id: str) -> LiveGame:
         """The game as the store has it now; raises UnknownGame."""
-        async with self.turns.at(game_id):
+        async with self.locks.at(game_id):
             return await self.fresh(game_id)
 
     async def at(self, game_id: str, version: int | None) -> LiveGame:
         """The game at a version or a later one; the store is asked only if it has to be."""
-        async with self.turns.at(game_id):
-            known = self.tables.get(game_id)
+        async with self.locks.at(game_id):
+            known = self.cached.get(game_id)
             if version is not None and known is not None and known.stored.version >= version:
                 return known
             return await self.fresh(game_id)
@@ -152,7 +152,7 @@ class LiveGames:
 
     def _link(self, game_id: str) -> Link | None:
         """How far a game was seen here, None if it was not."""
-        known = self.tables.get(game_id)
+        known = self.cached.get(game_id)
         return self._seen.get(game_id) if known is None else known.link
 
     async def look_again(self) -> None:
@@ -160,19 +160,19 @@ class LiveGames:
 
         A node that took over may have missed what was committed; only who saw it can tell.
         """
-        moves, asked = self.games.moved(self._moves, [*self.tables, *self._seen])
+        moves, asked = self.games.moved(self._moves, [*self.cached, *self._seen])
         compared = await self._compared(asked)
         for game_id, same in compared.items():
             if same is False:
                 with contextlib.suppress(UnknownGame):
-                    await self.table(game_id)
+                    await self.game(game_id)
         if None not in compared.values():
             self._moves = moves
 
     def forget(self, game_id: str) -> None:
         """Read the game anew next time; what was seen of its log must then still be there."""
         link_now = self._link(game_id)
-        self.tables.pop(game_id, None)
+        self.cached.pop(game_id, None)
         self._over.pop(game_id, None)
         if link_now is not None:
             self._seen[game_id] = link_now
@@ -182,7 +182,7 @@ class LiveGames:
 
     async def fresh(self, game_id: str) -> LiveGame:
         """The game as the store has it now; raises UnknownGame."""
-        known = self.tables.get(game_id)
+        known = self.cached.get(game_id)
         if known is None:
             return await self.read(game_id)
         newer = await self.games.load_since(known.stored)
@@ -204,15 +204,15 @@ class LiveGames:
         self.forget(game_id)
         stored = await self.games.load(game_id)
         try:
-            table = self._restored(stored)
+            game = self._restored(stored)
         except BrokenLogError:
             # While its slot moves, a game may be read at two places: only twice is a proof.
-            table = await self._read_again(game_id)
+            game = await self._read_again(game_id)
         self._seen.pop(game_id, None)
-        self._keep(table)
+        self._keep(game)
         # Who follows the game may know less: the answer to a commit can be lost with a connection.
-        self._changed(table)
-        return table
+        self._changed(game)
+        return game
 
     async def _read_again(self, game_id: str) -> LiveGame:
         """The game, or if its log is broken indeed, its end."""
@@ -224,17 +224,17 @@ class LiveGames:
             return await self._void(stored)
 
     def _restored(self, stored: StoredGame) -> LiveGame:
-        table = restore(stored)
-        check_holds(stored, self._seen.get(table.game_id))
-        return table
+        game = restore(stored)
+        check_holds(stored, self._seen.get(game.game_id))
+        return game
 
-    def _keep(self, table: LiveGame) -> None:
-        self.tables[table.game_id] = table
-        self.tables.move_to_end(table.game_id)
-        while len(self.tables) > MOST_TABLES:
-            self.forget(next(iter(self.tables)))
-        if table.stored.state == OVER:
-            self._lay_aside(table.game_id)
+    def _keep(self, game: LiveGame) -> None:
+        self.cached[game.game_id] = game
+        self.cached.move_to_end(game.game_id)
+        while len(self.cached) > MOST_TABLES:
+            self.forget(next(iter(self.cached)))
+        if game.stored.state == OVER:
+            self._lay_aside(game.game_id)
 
     def _lay_aside(self, game_id: str) -> None:
         """Keep a game that is over for a while, and the oldest of them no more."""
@@ -244,14 +244,14 @@ class LiveGames:
 
     # --- what everybody does to games ---------------------------------------------------------
 
-    async def begin(self, table: LiveGame) -> LiveGame:
+    async def begin(self, game: LiveGame) -> LiveGame:
         """Set the game up once all seats are taken; harmless if another host was faster."""
-        if table.stored.state != WAITING or table.open_seats():
-            return table
-        play = begin(table)
+        if game.stored.state != WAITING or game.open_seats():
+            return game
+        engine = begin(game)
         words = ChainEntry(1, LogCause.LOG_CAUSE_START)
-        await self.commit(table, play, words, CommitOptions(expected_state=WAITING))
-        return await self.fresh(table.game_id)
+        await self.commit(game, engine, words, CommitOptions(expected_state=WAITING))
+        return await self.fresh(game.game_id)
 
     async def flag_reason(self, bot: str) -> EndReason.ValueType:
         """Why the time of a bot ran out: it was slow, or it was gone."""
@@ -259,28 +259,28 @@ class LiveGames:
         return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
 
     async def lose(
-        self, table: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
+        self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
     ) -> None:
         """End a seat's part; the game goes on with the stand-in while two others play."""
-        play, stored = table.play, table.stored
-        if play is None:
+        engine, stored = game.engine, game.stored
+        if engine is None:
             return
         version = stored.version + 1
         words = ChainEntry(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
-        lost = _lost(table) | {seat: (reason, version)}
+        lost = _lost(game) | {seat: (reason, version)}
         ends = b""
         if len(stored.seats) - len(lost) < OF_TWO:
-            ends = result(play, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
+            ends = result(engine, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
         fields: dict[str, Argument] = {f"lost{seat}": f"{int(reason)} {version}"}
         how = CommitOptions(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
-        await self.commit(table, play, words, how)
+        await self.commit(game, engine, words, how)
 
-    async def stop(self, table: LiveGame, reason: EndReason.ValueType) -> None:
+    async def stop(self, game: LiveGame, reason: EndReason.ValueType) -> None:
         """End a game from outside its rules: it has no ranks."""
-        words = ChainEntry(table.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
+        words = ChainEntry(game.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
         ends = result(None, reason, {}).SerializeToString()
-        how = CommitOptions(expected_state=table.stored.state, ends=ends)
-        await self.commit(table, table.play, words, how)
+        how = CommitOptions(expected_state=game.stored.state, ends=ends)
+        await self.commit(game, game.engine, words, how)
 
     async def _void(self, stored: StoredGame) -> LiveGame:
         """A log that was lost in part: the game is void, and everybody is told so."""
@@ -293,44 +293,49 @@ class LiveGames:
         if after.state != OVER:
             raise StoreUnavailable("the game changes too fast, try again")
         try:
-            table = restore(after)
+            game = restore(after)
         except BrokenLogError:
-            table = LiveGame(after)
-        self._changed(table)
-        self._release(table)
-        return table
+            game = LiveGame(after)
+        self._changed(game)
+        self._release(game)
+        return game
 
     # --- the one way to change a game ---------------------------------------------------------
 
     async def commit(
-        self, table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions = PLAIN
+        self, game: LiveGame, engine: Engine | None, words: ChainEntry, how: CommitOptions = PLAIN
     ) -> CommitReply:
         """Commit what was played in memory, and wait until everybody was told.
 
         Unless it is "ok", the table is forgotten. Who gives up waiting leaves it under way.
         """
         outcome: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
-        self.start(table, play, words, how, partial(settle, outcome))
+        self.start(game, engine, words, how, partial(settle, outcome))
         try:
             return await outcome
         except asyncio.CancelledError:
-            self.forget(table.game_id)  # it is ahead of the store until the commit is carried out
+            self.forget(game.game_id)  # it is ahead of the store until the commit is carried out
             raise
 
     def start(
-        self, table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions, then: Then
+        self,
+        game: LiveGame,
+        engine: Engine | None,
+        words: ChainEntry,
+        how: CommitOptions,
+        then: Then,
     ) -> None:
         """Commit what was played in memory; `then` hears of it after everybody was told."""
-        commit = _commit(table, play, words, how)
+        commit = _commit(game, engine, words, how)
 
         def answered(outcome: CommitReply | Exception) -> None:
             try:
                 if isinstance(outcome, CommitReply) and outcome.ok:
-                    self._tell(table, play, commit, how.first, outcome)
+                    self._tell(game, engine, commit, how.first, outcome)
                 else:
-                    self.forget(table.game_id)
+                    self.forget(game.game_id)
             except Exception as fault:  # noqa: BLE001 - whoever waits has to hear of it
-                self.forget(table.game_id)
+                self.forget(game.game_id)
                 outcome = fault
             then(outcome)
 
@@ -338,56 +343,56 @@ class LiveGames:
 
     def _tell(
         self,
-        table: LiveGame,
-        play: Play | None,
+        game: LiveGame,
+        engine: Engine | None,
         commit: Commit,
         first: Callable[[Entry], None],
         outcome: CommitReply,
     ) -> None:
         """Bring the table in step with what was committed, and tell everybody."""
-        table.play = play
+        game.engine = engine
         self._ahead = outcome.time - _milliseconds()
-        first(table.committed(commit, outcome))
-        self._changed(table)
+        first(game.committed(commit, outcome))
+        self._changed(game)
         if commit.state == OVER:
-            if table.game_id in self.tables:
-                self._lay_aside(table.game_id)
-            self._release(table)
-        elif table.asks_a_lost_seat:
-            self.stand_in_is_asked(table.game_id)
+            if game.game_id in self.cached:
+                self._lay_aside(game.game_id)
+            self._release(game)
+        elif game.asks_a_lost_seat:
+            self.stand_in_is_asked(game.game_id)
 
-    def _release(self, table: LiveGame) -> None:
+    def _release(self, game: LiveGame) -> None:
         """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
-        task = asyncio.create_task(self._remove(table))
+        task = asyncio.create_task(self._remove(game))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _remove(self, table: LiveGame) -> None:
-        plans = (seat.plan for seat in table.header.seats)
+    async def _remove(self, game: LiveGame) -> None:
+        plans = (seat.plan for seat in game.header.seats)
         invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
-        seated = {seat.bot for seat in table.stored.seats if seat.bot}
+        seated = {seat.bot for seat in game.stored.seats if seat.bot}
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await asyncio.gather(
-                *(self._presence.remove_game(bot, table.game_id) for bot in seated | invited)
+                *(self._presence.remove_game(bot, game.game_id) for bot in seated | invited)
             )
 
 
-def _commit(table: LiveGame, play: Play | None, words: ChainEntry, how: CommitOptions) -> Commit:
+def _commit(game: LiveGame, engine: Engine | None, words: ChainEntry, how: CommitOptions) -> Commit:
     """What is sent to the store."""
-    stored, text, ends = table.stored, words.text(), how.ends
-    if play is not None and play.over and not ends:
-        ends = result(play, EndReason.END_REASON_FINISHED, _lost(table)).SerializeToString()
-    snaps = play is not None and (ends or stored.version % BETWEEN_SNAPSHOTS == 0)
+    stored, text, ends = game.stored, words.text(), how.ends
+    if engine is not None and engine.over and not ends:
+        ends = result(engine, EndReason.END_REASON_FINISHED, _lost(game)).SerializeToString()
+    snaps = engine is not None and (ends or stored.version % BETWEEN_SNAPSHOTS == 0)
     return Commit(
-        game_id=table.game_id,
+        game_id=game.game_id,
         expected_state=how.expected_state,
         expected_version=stored.version,
         expected_chain=stored.chain,
         chain=link(stored.chain, text),
         entry=text,
-        snapshot=play.dumps() if play is not None and snaps else b"",
+        snapshot=engine.dumps() if engine is not None and snaps else b"",
         state=OVER if ends else PLAYING,
-        next_seat=NOBODY if ends or play is None else asked_seat(play),
+        next_seat=NOBODY if ends or engine is None else asked_seat(engine),
         new_decision=how.new_decision,
         clock_seat=words.seat if how.clock else NOBODY,
         answered=how.answered,
@@ -403,9 +408,9 @@ def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _lost(table: LiveGame) -> dict[int, tuple[EndReason.ValueType, int]]:
+def _lost(game: LiveGame) -> dict[int, tuple[EndReason.ValueType, int]]:
     return {
         seat: (EndReason.ValueType(held.lost), held.lost_at)
-        for seat, held in enumerate(table.stored.seats)
+        for seat, held in enumerate(game.stored.seats)
         if held.lost
     }

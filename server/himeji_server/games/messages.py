@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 from himeji.rules.chance import Recorded
-from himeji.rules.game import Game as Play
+from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import (
     Accepted,
     Decision,
@@ -39,10 +39,10 @@ STATES = {
 }
 
 
-def game_message(table: LiveGame, connected: Callable[[str], bool]) -> Game:
+def game_message(game: LiveGame, connected: Callable[[str], bool]) -> Game:
     """A game without its position; after its end, with the key of its chance."""
-    stored, out = table.stored, Game()
-    out.CopyFrom(table.header)
+    stored, out = game.stored, Game()
+    out.CopyFrom(game.header)
     out.state, out.version = STATES[stored.state], stored.version
     for seat, held in enumerate(stored.seats):
         each = out.seats[seat]
@@ -59,7 +59,7 @@ def game_message(table: LiveGame, connected: Callable[[str], bool]) -> Game:
         out.to_move = stored.seat
     if stored.state == OVER:
         out.result.CopyFrom(GameResult.FromString(stored.result))
-    _reveal(table, out)
+    _reveal(game, out)
     out.create_time.FromMilliseconds(stored.created)
     if stored.started:
         out.start_time.FromMilliseconds(stored.started)
@@ -68,9 +68,9 @@ def game_message(table: LiveGame, connected: Callable[[str], bool]) -> Game:
     return out
 
 
-def _reveal(table: LiveGame, out: Game) -> None:
+def _reveal(game: LiveGame, out: Game) -> None:
     """The seats' entropy once the game has begun; the secret and the key once it is over."""
-    stored = table.stored
+    stored = game.stored
     entropy = [seat.entropy for seat in stored.seats]
     if stored.state != WAITING and stored.started:
         out.chance.seat_entropy.extend(entropy)
@@ -79,82 +79,82 @@ def _reveal(table: LiveGame, out: Game) -> None:
         out.chance.key = chance_key(stored.secret, entropy)
 
 
-def known_events(table: LiveGame, claimed: int) -> int:
+def known_events(game: LiveGame, claimed: int) -> int:
     """How many events a client has: as it says, or none if it claims more than there are."""
-    return claimed if 0 <= claimed <= table.event_count else 0
+    return claimed if 0 <= claimed <= game.event_count else 0
 
 
-def write_decision(out: Decision, table: LiveGame, events: int, wants: Wants, now: int) -> None:
+def write_decision(out: Decision, game: LiveGame, events: int, wants: Wants, now: int) -> None:
     """The open decision of a game that is played, with the events after the first `events`."""
-    stored, play, events = table.stored, _play(table), known_events(table, events)
-    legal = play.legal()
-    out.game_id, out.decision_id, out.seat = table.game_id, stored.decision, stored.seat
-    out.kind = play.ruleset.step_parts(play.stack[-1])[0] + 1
+    stored, engine, events = game.stored, _play(game), known_events(game, events)
+    legal = engine.legal()
+    out.game_id, out.decision_id, out.seat = game.game_id, stored.decision, stored.seat
+    out.kind = engine.ruleset.step_parts(engine.stack[-1])[0] + 1
     out.legal_actions.extend(legal)
     out.strikes = stored.seats[stored.seat].strikes
     out.first_event = events
-    add_events(out, (play.log or [])[events:])
+    add_events(out, (engine.log or [])[events:])
     if WANT_ACTION_TEXTS in wants:
-        out.action_texts.extend(play.ruleset.actions.text(action) for action in legal)
+        out.action_texts.extend(engine.ruleset.actions.text(action) for action in legal)
     if WANT_EVENT_TEXTS in wants:
-        add_event_texts(table, out, events)
+        add_event_texts(game, out, events)
     if WANT_POSITION in wants:
-        out.position.CopyFrom(to_position(play))
-    write_clocks(table, out, now)
+        out.position.CopyFrom(to_position(engine))
+    write_clocks(game, out, now)
 
 
-def game_over_message(table: LiveGame, seat: int | None, events: int, wants: Wants) -> GameOver:
+def game_over_message(game: LiveGame, seat: int | None, events: int, wants: Wants) -> GameOver:
     """The end of a game, for a seat or a spectator."""
-    events = known_events(table, events)
-    full = game_message(table, lambda _bot: False)
+    events = known_events(game, events)
+    full = game_message(game, lambda _bot: False)
     out = GameOver(
-        game_id=table.game_id,
+        game_id=game.game_id,
         seat=seat,
-        version=table.stored.version,
+        version=game.stored.version,
         result=full.result,
         chance=full.chance,
-        rated=table.header.rated and bool(full.result.seats),
+        rated=game.header.rated and bool(full.result.seats),
         first_event=events,
     )
-    if table.play is not None:
-        add_events(out, (table.play.log or [])[events:])
+    if game.engine is not None:
+        add_events(out, (game.engine.log or [])[events:])
         if WANT_EVENT_TEXTS in wants:
-            add_event_texts(table, out, events)
+            add_event_texts(game, out, events)
         if WANT_POSITION in wants:
-            out.position.CopyFrom(to_position(table.play))
+            out.position.CopyFrom(to_position(game.engine))
     return out
 
 
-def update_message(table: LiveGame, events: int, wants: Wants, now: int) -> GameUpdate:
+def update_message(game: LiveGame, events: int, wants: Wants, now: int) -> GameUpdate:
     """A game at its version, for spectators."""
-    events = known_events(table, events)
-    stored, out = table.stored, GameUpdate(game_id=table.game_id, first_event=events)
+    events = known_events(game, events)
+    stored, out = game.stored, GameUpdate(game_id=game.game_id, first_event=events)
     out.version, out.state = stored.version, STATES[stored.state]
-    out.seats.extend(game_message(table, lambda _bot: False).seats)
-    if table.play is not None:
-        add_events(out, (table.play.log or [])[events:])
+    out.seats.extend(game_message(game, lambda _bot: False).seats)
+    if game.engine is not None:
+        add_events(out, (game.engine.log or [])[events:])
         if WANT_EVENT_TEXTS in wants:
-            add_event_texts(table, out, events)
+            add_event_texts(game, out, events)
         if WANT_POSITION in wants:
-            out.position.CopyFrom(to_position(table.play))
+            out.position.CopyFrom(to_position(game.engine))
     if stored.state == PLAYING:
         out.to_move = stored.seat
-        out.kind = _play(table).ruleset.step_parts(_play(table).stack[-1])[0] + 1
-        write_clocks(table, out, now)
+        out.kind = _play(game).ruleset.step_parts(_play(game).stack[-1])[0] + 1
+        write_clocks(game, out, now)
     return out
 
 
-def add_event_texts(table: LiveGame, out: Decision | GameOver | GameUpdate, events: int) -> None:
+def add_event_texts(game: LiveGame, out: Decision | GameOver | GameUpdate, events: int) -> None:
     """Say each event in words."""
-    play = _play(table)
-    for message, record in zip(out.events, (play.log or [])[events:], strict=True):
-        message.text = play.ruleset.tell(record, play.seats)
+    engine = _play(game)
+    for message, record in zip(out.events, (engine.log or [])[events:], strict=True):
+        message.text = engine.ruleset.tell(record, engine.seats)
 
 
-def write_clocks(table: LiveGame, out: Decision | GameUpdate, now: int) -> None:
+def write_clocks(game: LiveGame, out: Decision | GameUpdate, now: int) -> None:
     """What each seat has left, the asked one less the time since it was asked."""
-    stored = table.stored
-    if not table.header.HasField("clock"):
+    stored = game.stored
+    if not game.header.HasField("clock"):
         return
     clocks = out.clocks
     for seat, held in enumerate(stored.seats):
@@ -169,27 +169,27 @@ def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
     span.nanos = rest * 1_000_000
 
 
-def write_accepted(out: Accepted, table: LiveGame, receipt: Receipt) -> None:
+def write_accepted(out: Accepted, game: LiveGame, receipt: Receipt) -> None:
     """An answer that stands."""
     entry = receipt.entry
-    out.game_id, out.decision_id = table.game_id, receipt.decision
+    out.game_id, out.decision_id = game.game_id, receipt.decision
     out.played.extend(receipt.actions)
     out.stop, out.version, out.duplicate = receipt.stop, entry.version, receipt.duplicate
     if entry.refusal:
         out.rule, _, out.message = entry.refusal.partition(" ")
-    if table.header.HasField("clock"):
+    if game.header.HasField("clock"):
         times = out.receipt
         _set_milliseconds(times.charged, entry.charged)
         _set_milliseconds(times.added, entry.added)
         _set_milliseconds(times.left, entry.left)
 
 
-def replay_message(table: LiveGame, engine_version: str) -> Replay:
+def replay_message(game: LiveGame, engine_version: str) -> Replay:
     """All it takes to replay a game, with the hash chain of its log."""
     out = Replay(format=1, engine_version=engine_version)
-    out.game.CopyFrom(game_message(table, lambda _bot: False))
-    chain = first_link(table.game_id, table.header.chance.commitment)
-    for entry in table.log:
+    out.game.CopyFrom(game_message(game, lambda _bot: False))
+    chain = first_link(game.game_id, game.header.chance.commitment)
+    for entry in game.log:
         chain = link(chain, entry.text)
         words = ChainEntry.parse(entry.text)
         line = LogEntry(
@@ -201,16 +201,16 @@ def replay_message(table: LiveGame, engine_version: str) -> Replay:
             chain=chain,
         )
         line.commit_time.FromMilliseconds(entry.time)
-        if table.header.HasField("clock") and entry.charged:
+        if game.header.HasField("clock") and entry.charged:
             line.charged.FromMilliseconds(entry.charged)
         out.log.append(line)
-    if table.play is not None and isinstance(table.play.chance, Recorded):
-        for slot, drawn in table.play.chance.results:
+    if game.engine is not None and isinstance(game.engine.chance, Recorded):
+        for slot, drawn in game.engine.chance.results:
             out.chance.add(slot=slot, result=drawn)
     return out
 
 
-def _play(table: LiveGame) -> Play:
-    if table.play is None:
-        raise RuntimeError(f"{table.game_id} has not begun")
-    return table.play
+def _play(game: LiveGame) -> Engine:
+    if game.engine is None:
+        raise RuntimeError(f"{game.game_id} has not begun")
+    return game.engine

@@ -39,7 +39,7 @@ _log = structlog.get_logger(__name__)
 class Notifications:
     """The bells of this process."""
 
-    ledger: LiveGames
+    live_games: LiveGames
     """Who looks a game up; it rings here itself, so it comes second."""
 
     def __init__(self, games: GameStore, presence: Presence) -> None:
@@ -113,16 +113,16 @@ class Notifications:
             if not self._bots[bot]:
                 del self._bots[bot]
 
-    def ring(self, table: LiveGame) -> None:
+    def ring(self, game: LiveGame) -> None:
         """Tell those of this process who follow the game."""
-        if table.stored.state == OVER:
-            self._rung.pop(table.game_id, None)  # nothing is rung after its end
-        followers = self._games.get(table.game_id)
+        if game.stored.state == OVER:
+            self._rung.pop(game.game_id, None)  # nothing is rung after its end
+        followers = self._games.get(game.game_id)
         if not followers:
             return
-        self._versions[table.game_id] = table.stored.version
+        self._versions[game.game_id] = game.stored.version
         for see in tuple(followers):
-            see(table)
+            see(game)
 
     async def follow(self) -> None:
         """Pass on what other processes ring; returns only by being cancelled."""
@@ -147,13 +147,13 @@ class Notifications:
 
     async def _look_at(self, game_ids: Sequence[str]) -> None:
         with suppress(StoreUnavailable, StoreRefusedError):
-            changed = await self.ledger.differing(game_ids)
+            changed = await self.live_games.differing(game_ids)
             for game_id in changed:
                 self._heard(game_id, 0)
             again = (self._store.hear(game_id) for game_id in changed)
             # In case the store has forgotten who listens; of what fails is heard by looking.
             await asyncio.gather(*again, return_exceptions=True)
-            await self.ledger.look_again()
+            await self.live_games.look_again()
 
     def _let_fade(self) -> None:
         """Forget games that were left long ago; should one of them ring, it is told not to."""
@@ -203,7 +203,7 @@ class Notifications:
             version = -1
             while version != self._looking[game_id]:
                 version = self._looking[game_id]
-                self.ring(await self.ledger.at(game_id, version or None))
+                self.ring(await self.live_games.at(game_id, version or None))
         except UnknownGame as error:
             for gone in list(self._games.get(game_id, {}).values()):
                 gone(game_id, error)

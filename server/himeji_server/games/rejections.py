@@ -38,26 +38,26 @@ def rejection(error: HimejiError, game_id: str) -> Rejected:
 
 def refused_answer(
     error: HimejiError,
-    table: LiveGame,
+    game: LiveGame,
     seats: Sequence[int],
     decision: int,
     current: Callable[[], Decision],
 ) -> Rejected:
     """A refused answer of somebody who has these seats, with what helps to go on."""
-    out, stored = rejection(error, table.game_id), table.stored
+    out, stored = rejection(error, game.game_id), game.stored
     out.decision_id = decision
     if seats:
         answering = stored.seat if stored.seat in seats else seats[0]
         out.strikes = stored.seats[answering].strikes
-        out.strike_limit = table.header.strike_limit
+        out.strike_limit = game.header.strike_limit
     asked = stored.state == PLAYING and stored.seat in seats and not stored.seats[stored.seat].lost
     if isinstance(error, UnknownAction):
         out.action = int(error.details.get("action", "0"))
-        if asked and table.play is not None:
-            out.legal_actions.extend(table.play.legal())
-    standing = table.answers.get(decision)
+        if asked and game.engine is not None:
+            out.legal_actions.extend(game.engine.legal())
+    standing = game.answers.get(decision)
     if isinstance(error, AlreadyDecided) and standing is not None:
-        write_accepted(out.standing, table, standing_receipt(decision, standing))
+        write_accepted(out.standing, game, standing_receipt(decision, standing))
     if isinstance(error, StaleDecision) and asked:
         out.current.CopyFrom(current())
     return out

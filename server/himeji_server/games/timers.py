@@ -22,9 +22,9 @@ _log = structlog.get_logger(__name__)
 class Timers:
     """Does what is due, for all games of a store."""
 
-    def __init__(self, ledger: LiveGames) -> None:
-        self._ledger = ledger
-        self._ledger.stand_in_is_asked = self._soon
+    def __init__(self, live_games: LiveGames) -> None:
+        self._live_games = live_games
+        self._live_games.stand_in_is_asked = self._soon
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def sweep(self, most: int = 20) -> int:
@@ -32,68 +32,68 @@ class Timers:
 
         Any number of hosts may sweep at once; each change is made by the first to commit it.
         """
-        now = await self._ledger.games.now()
-        due = await self._ledger.games.due(now, most)
+        now = await self._live_games.games.now()
+        due = await self._live_games.games.due(now, most)
         for game_id in due:
             await self._due(game_id, now)
         return len(due)
 
     async def _due(self, game_id: str, now: int) -> None:
         try:
-            if (await self._ledger.games.head(game_id)).state == OVER:
+            if (await self._live_games.games.head(game_id)).state == OVER:
                 await self._compact(game_id)
                 return
-            async with self._ledger.turns.at(game_id):
-                await self._do_what_is_due(await self._ledger.fresh(game_id), now)
+            async with self._live_games.locks.at(game_id):
+                await self._do_what_is_due(await self._live_games.fresh(game_id), now)
         except UnknownGame:
-            await self._ledger.games.forget_timer(game_id)
+            await self._live_games.games.forget_timer(game_id)
         except (StoreUnavailable, StoreRefusedError):
             _log.warning("cannot do what is due: the store does not answer", game=game_id)
         except Exception:  # noqa: BLE001 - one bad game must not keep all others waiting
             _log.exception("fault in what is due", game=game_id)
 
-    async def _do_what_is_due(self, table: LiveGame, now: int) -> None:
-        stored = table.stored
-        if stored.state == WAITING and table.open_seats() and stored.expires <= now:
-            await self._ledger.stop(table, EndReason.END_REASON_CANCELLED)
+    async def _do_what_is_due(self, game: LiveGame, now: int) -> None:
+        stored = game.stored
+        if stored.state == WAITING and game.open_seats() and stored.expires <= now:
+            await self._live_games.stop(game, EndReason.END_REASON_CANCELLED)
         elif stored.state == WAITING:
-            await self._ledger.begin(table)
+            await self._live_games.begin(game)
         elif stored.state == PLAYING and stored.seats[stored.seat].lost:
-            await self._stand_in(table)
-        elif stored.state == PLAYING and self._struck_out(table):
-            await self._ledger.lose(table, stored.seat, EndReason.END_REASON_STRIKES)
+            await self._stand_in(game)
+        elif stored.state == PLAYING and self._struck_out(game):
+            await self._live_games.lose(game, stored.seat, EndReason.END_REASON_STRIKES)
         elif stored.state == PLAYING:
-            reason = await self._ledger.flag_reason(stored.seats[stored.seat].bot)
-            await self._ledger.lose(table, stored.seat, reason, clock="fallen")
+            reason = await self._live_games.flag_reason(stored.seats[stored.seat].bot)
+            await self._live_games.lose(game, stored.seat, reason, clock="fallen")
 
     async def _compact(self, game_id: str) -> None:
         """Keep a game that is over in less room."""
-        stored = await self._ledger.games.load(game_id)
+        stored = await self._live_games.games.load(game_id)
         if [entry.version for entry in stored.log] == [*range(1, stored.version + 1)]:
-            await self._ledger.games.compact(stored)
+            await self._live_games.games.compact(stored)
         else:  # what is left of it stays as it is
-            await self._ledger.games.forget_timer(game_id)
+            await self._live_games.games.forget_timer(game_id)
 
     @staticmethod
-    def _struck_out(table: LiveGame) -> bool:
+    def _struck_out(game: LiveGame) -> bool:
         """Whether whoever counted the last strike of the asked seat did not come to end it."""
-        return table.stored.seats[table.stored.seat].strikes >= table.header.strike_limit
+        return game.stored.seats[game.stored.seat].strikes >= game.header.strike_limit
 
-    async def _stand_in(self, table: LiveGame) -> None:
+    async def _stand_in(self, game: LiveGame) -> None:
         """Answer for a lost seat until somebody else is asked."""
-        play, seat = table.play, table.stored.seat
-        if play is None:
+        engine, seat = game.engine, game.stored.seat
+        if engine is None:
             return
         played = []
-        while play.to_move == seat:
-            played.append(stand_in(play))
-            play.apply(played[-1])
-        version = table.stored.version + 1
+        while engine.to_move == seat:
+            played.append(stand_in(engine))
+            engine.apply(played[-1])
+        version = game.stored.version + 1
         words = ChainEntry(version, LogCause.LOG_CAUSE_STAND_IN, seat, tuple(played))
-        await self._ledger.commit(table, play, words)
+        await self._live_games.commit(game, engine, words)
 
     def _soon(self, game_id: str) -> None:
         """Let the stand-in play at once; if this process dies first, a sweep does it."""
-        task = asyncio.create_task(self._due(game_id, self._ledger.now()))
+        task = asyncio.create_task(self._due(game_id, self._live_games.now()))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -58,20 +58,20 @@ class GameUseCases:
     def __init__(  # noqa: PLR0913 - what it needs, each once
         self,
         *,
-        ledger: LiveGames,
-        host: GameCommands,
+        live_games: LiveGames,
+        commands: GameCommands,
         games: GameStore,
         presence: Presence,
-        bells: Notifications,
+        notifications: Notifications,
         bots: Bots,
         requests: IdempotencyKeys,
         quota: Quota,
         limits: Limits,
     ) -> None:
-        self.ledger = ledger
-        self.host = host
+        self.live_games = live_games
+        self.commands = commands
         self.presence = presence
-        self.bells = bells
+        self.notifications = notifications
         self._games = games
         self.bots = bots
         self._requests = requests
@@ -84,6 +84,14 @@ class GameUseCases:
         """The bot that the caller plays; raises Forbidden, UnknownAccount."""
         return Player(*await self.bots.player(caller, bot, version))
 
+    async def view(self, game_id: str) -> LiveGame:
+        """The game as the store has it now; raises UnknownGame."""
+        return await self.live_games.game(game_id)
+
+    def now(self) -> int:
+        """The store's time in milliseconds, as far as the last commit told."""
+        return self.live_games.now()
+
     async def create(self, caller: Caller, new: NewGame, request_id: str) -> LiveGame:
         """Create a game; the same request again gives the same game."""
         _check_new(new)
@@ -92,11 +100,11 @@ class GameUseCases:
         plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         await self._quota.create(caller.owner, plan.mark[:20])
         new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
-        table = await self.host.create(new, plan.mark[:20], caller.owner)
+        game = await self.commands.create(new, plan.mark[:20], caller.owner)
         for seat in new.plans:
             if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
-                await self._invite(seat.name, table.game_id)
-        return table
+                await self._invite(seat.name, game.game_id)
+        return game
 
     async def _invite(self, bot: str, game_id: str) -> None:
         """Tell a bot of a seat that is meant for it, and note it for when the bot comes back."""
@@ -104,13 +112,13 @@ class GameUseCases:
             await self.presence.add_game(bot, game_id)
         await self.presence.tell_seated(bot, game_id)
 
-    async def accept(self, player: Player, table: LiveGame) -> LiveGame:
+    async def accept(self, player: Player, game: LiveGame) -> LiveGame:
         """Take every open seat that is meant for this very bot; the game as it is then."""
-        game_id = table.game_id
-        for seat in _invited(table, player.bot):
+        game_id = game.game_id
+        for seat in _invited(game, player.bot):
             with contextlib.suppress(SeatTaken, LimitExceeded):
-                table, _ = await self.join(player, game_id, seat, b"", "")
-        return table
+                game, _ = await self.join(player, game_id, seat, b"", "")
+        return game
 
     async def join(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
@@ -118,9 +126,9 @@ class GameUseCases:
         """Take a seat that the bot may take."""
         if len(entropy) > MOST_ENTROPY:
             raise InvalidRequest(f"entropy has up to {MOST_ENTROPY} bytes", {"field": "entropy"})
-        table = await self.ledger.table(game_id)
-        seats = [n for n, held in enumerate(table.header.seats) if _may_sit(held.plan, player.bot)]
-        if seat is not None and seat not in range(len(table.header.seats)):
+        game = await self.live_games.game(game_id)
+        seats = [n for n, held in enumerate(game.header.seats) if _may_sit(held.plan, player.bot)]
+        if seat is not None and seat not in range(len(game.header.seats)):
             raise InvalidRequest(f"the game has no seat {seat}", {"field": "seat"})
         allowed = [n for n in seats if seat is None or n == seat]
         if not allowed:
@@ -129,9 +137,9 @@ class GameUseCases:
         await self.presence.add_game(player.bot, game_id)
         mark = await self._mark_of_join(player, game_id, seat, entropy, request_id)
         sitter = SeatRequest(player.bot, player.version, entropy, mark)
-        table, taken = await self.host.join(game_id, allowed, sitter)
+        game, taken = await self.commands.join(game_id, allowed, sitter)
         await self.presence.tell_seated(player.bot, game_id)
-        return table, taken
+        return game, taken
 
     async def _mark_of_join(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
@@ -151,26 +159,26 @@ class GameUseCases:
         wake = asyncio.Event()
         loop = asyncio.get_running_loop()
         until = loop.time() + min(seconds, self.limits.wait_seconds)
-        async with self.bells.game(game_id, wake, self.stopping):
+        async with self.notifications.game(game_id, wake, self.stopping):
             while True:
                 wake.clear()
-                table = await self.ledger.table(game_id)
+                game = await self.live_games.game(game_id)
                 left = until - loop.time()
                 up = left <= 0 or self.stopping.is_set()
-                if up or table.stored.state == OVER or self.is_asked(table, caller, seat):
-                    return table
-                _of_caller(table, caller, seat)
+                if up or game.stored.state == OVER or self.is_asked(game, caller, seat):
+                    return game
+                _of_caller(game, caller, seat)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(min(left, SECONDS_BETWEEN_LOOKS)):
                         await wake.wait()
 
     @staticmethod
-    def is_asked(table: LiveGame, caller: Caller, seat: int | None = None) -> bool:
+    def is_asked(game: LiveGame, caller: Caller, seat: int | None = None) -> bool:
         """Whether a seat of the caller is asked."""
-        stored = table.stored
+        stored = game.stored
         return (
             stored.state == PLAYING
-            and stored.seat in _of_caller(table, caller, seat)
+            and stored.seat in _of_caller(game, caller, seat)
             and not stored.seats[stored.seat].lost
         )
 
@@ -178,25 +186,25 @@ class GameUseCases:
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
     ) -> tuple[LiveGame, Receipt]:
         """Answer a decision for whichever bot of the caller it asks or asked, if it still plays."""
-        table = await self.ledger.table(game_id)
-        _of_caller(table, caller, None)
-        bot = table.stored.seats[_answering_seat(table, caller, decision)].bot
+        game = await self.live_games.game(game_id)
+        _of_caller(game, caller, None)
+        bot = game.stored.seats[_answering_seat(game, caller, decision)].bot
         await self.bots.check_active(bot)
         check_actions(len(actions))
-        receipt = await self.host.act(game_id, bot, decision, actions)
-        return await self.ledger.at(game_id, receipt.entry.version), receipt
+        receipt = await self.commands.act(game_id, bot, decision, actions)
+        return await self.live_games.at(game_id, receipt.entry.version), receipt
 
     @staticmethod
-    def seats_of(table: LiveGame, caller: Caller) -> list[int]:
+    def seats_of(game: LiveGame, caller: Caller) -> list[int]:
         """The seats that the caller's bots have, none for a spectator."""
         try:
-            return _of_caller(table, caller, None)
+            return _of_caller(game, caller, None)
         except NotYourDecision:
             return []
 
-    async def connected(self, *tables: LiveGame) -> frozenset[str]:
+    async def connected(self, *cached: LiveGame) -> frozenset[str]:
         """Those of the games' bots that have a stream."""
-        bots = sorted({seat.bot for table in tables for seat in table.stored.seats if seat.bot})
+        bots = sorted({seat.bot for game in cached for seat in game.stored.seats if seat.bot})
         holders = await asyncio.gather(*map(self.presence.holder, bots))
         return frozenset(bot for bot, holder in zip(bots, holders, strict=True) if holder)
 
@@ -205,16 +213,16 @@ class GameUseCases:
 
         Who gives up a seat of somebody else's game before it begins leaves it open again.
         """
-        table = await self.ledger.table(game_id)
-        if table.stored.state == WAITING and table.stored.creator == caller.owner:
-            return await self.host.cancel(game_id)
-        if table.stored.state == OVER and table.stored.creator == caller.owner:
-            return table
-        if table.stored.state == WAITING and not self.seats_of(table, caller):
-            return table  # the seat was given up before, or there was none to give up
-        for number in _of_caller(table, caller, seat):
-            table = await self.host.resign(game_id, table.stored.seats[number].bot, number)
-        return table
+        game = await self.live_games.game(game_id)
+        if game.stored.state == WAITING and game.stored.creator == caller.owner:
+            return await self.commands.cancel(game_id)
+        if game.stored.state == OVER and game.stored.creator == caller.owner:
+            return game
+        if game.stored.state == WAITING and not self.seats_of(game, caller):
+            return game  # the seat was given up before, or there was none to give up
+        for number in _of_caller(game, caller, seat):
+            game = await self.commands.resign(game_id, game.stored.seats[number].bot, number)
+        return game
 
     async def listed(
         self, caller: Caller, page_size: int, page_token: str, **wanted: str
@@ -230,11 +238,11 @@ class GameUseCases:
         async for game_id, place in self._games.newest(before):
             # The head is enough: a list must not replay every game that it passes by.
             try:
-                table = LiveGame(await self._games.head(game_id))
+                game = LiveGame(await self._games.head(game_id))
             except UnknownGame:
                 continue
-            if _fits(table, wanted, caller):
-                found.append(table)
+            if _fits(game, wanted, caller):
+                found.append(game)
             if len(found) == size:
                 return found, pagination.token(place, question)
         return found, ""
@@ -262,14 +270,14 @@ def _check_plan(plan: SeatPlan, field: str) -> None:
         raise InvalidRequest("a seat for anyone has no name", {"field": f"{field}.name"})
 
 
-def _invited(table: LiveGame, bot: str) -> list[int]:
+def _invited(game: LiveGame, bot: str) -> list[int]:
     """The open seats that are meant for one bot; a seating is answered by Ready instead."""
-    if table.stored.state != WAITING or any(seat.bot for seat in table.header.seats):
+    if game.stored.state != WAITING or any(seat.bot for seat in game.header.seats):
         return []
-    plans = [table.header.seats[seat].plan for seat in table.open_seats()]
+    plans = [game.header.seats[seat].plan for seat in game.open_seats()]
     return [
         seat
-        for seat, plan in zip(table.open_seats(), plans, strict=True)
+        for seat, plan in zip(game.open_seats(), plans, strict=True)
         if plan.policy == SeatPolicy.SEAT_POLICY_BOT and plan.name == bot
     ]
 
@@ -282,40 +290,40 @@ def _may_sit(plan: SeatPlan, bot: str) -> bool:
     return True
 
 
-def _of_caller(table: LiveGame, caller: Caller, seat: int | None) -> list[int]:
+def _of_caller(game: LiveGame, caller: Caller, seat: int | None) -> list[int]:
     """The seats that the caller's bots have; raises NotYourDecision if there are none."""
     mine = [
         number
-        for number, held in enumerate(table.stored.seats)
+        for number, held in enumerate(game.stored.seats)
         if held.bot
         and names.owner_of(held.bot) == caller.owner
         and caller.bot in ("", held.bot)
         and seat in (None, number)
     ]
     if not mine:
-        raise NotYourDecision("you have no such seat in this game", {"game_id": table.game_id})
+        raise NotYourDecision("you have no such seat in this game", {"game_id": game.game_id})
     return mine
 
 
-def _answering_seat(table: LiveGame, caller: Caller, decision: int) -> int:
-    mine = _of_caller(table, caller, None)
-    standing = table.answers.get(decision)
+def _answering_seat(game: LiveGame, caller: Caller, decision: int) -> int:
+    mine = _of_caller(game, caller, None)
+    standing = game.answers.get(decision)
     if standing is not None and standing.seat in mine:
         return standing.seat
-    return table.stored.seat if table.stored.seat in mine else mine[0]
+    return game.stored.seat if game.stored.seat in mine else mine[0]
 
 
-def _joinable(table: LiveGame, caller: Caller) -> bool:
+def _joinable(game: LiveGame, caller: Caller) -> bool:
     """Whether a seat is open that some bot of the caller's may take."""
-    return table.stored.state == WAITING and any(
+    return game.stored.state == WAITING and any(
         _may_sit(plan, caller.bot or f"{caller.owner}/")
         or (not caller.bot and plan.name.startswith(f"{caller.owner}/"))
-        for plan in (table.header.seats[seat].plan for seat in table.open_seats())
+        for plan in (game.header.seats[seat].plan for seat in game.open_seats())
     )
 
 
-def _fits(table: LiveGame, wanted: dict[str, str], caller: Caller) -> bool:
-    header, stored = table.header, table.stored
+def _fits(game: LiveGame, wanted: dict[str, str], caller: Caller) -> bool:
+    header, stored = game.header, game.stored
     bots = [seat.bot for seat in stored.seats]
     return (
         wanted.get("state", "") in ("", stored.state)
@@ -323,5 +331,5 @@ def _fits(table: LiveGame, wanted: dict[str, str], caller: Caller) -> bool:
         and wanted.get("ladder", "") in ("", header.ladder)
         and wanted.get("tournament", "") in ("", header.tournament)
         and (not wanted.get("bot") or wanted["bot"] in bots)
-        and (not wanted.get("joinable") or _joinable(table, caller))
+        and (not wanted.get("joinable") or _joinable(game, caller))
     )

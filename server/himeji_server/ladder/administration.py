@@ -51,16 +51,16 @@ class Administration:
 
     def __init__(
         self,
-        office: LadderQueries,
+        queries: LadderQueries,
         store: LadderStore,
-        desk: GameUseCases,
+        use_cases: GameUseCases,
         rater: Rater,
         requests: IdempotencyKeys,
     ) -> None:
-        self._office = office
+        self._queries = queries
         self._store = store
         self._boards = store.boards
-        self._desk = desk
+        self._use_cases = use_cases
         self._rater = rater
         self._requests = requests
 
@@ -72,7 +72,7 @@ class Administration:
         """Compute a table from the log and compare it with the live one, which may be replaced."""
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
         await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        number = await self._office.season(ladder, season)
+        number = await self._queries.season(ladder, season)
         for _ in range(TRIES):
             head, live = await self._still(ladder, number)
             games, board = await self._from_log(ladder, number, head, frozenset())
@@ -123,7 +123,7 @@ class Administration:
         if not 0 <= share <= 1:
             raise InvalidRequest("carry_over is a share from 0 to 1", {"field": "carry_over"})
         names.text_of(title, "title", LONGEST_TITLE)
-        name = self._office.ladders[ladder].name
+        name = self._queries.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
         plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         begun = await self._start(name, title, share, plan.mark)
@@ -156,12 +156,12 @@ class Administration:
         self, ladder: str, page_size: int, page_token: str
     ) -> tuple[list[Season], str]:
         """A page of the seasons of a ladder, the newest first."""
-        name = self._office.ladders[ladder].name
+        name = self._queries.ladders[ladder].name
         records = await self._boards.seasons(name)
         numbers = sorted(records, reverse=True)
         shown, following = page(numbers, page_size, page_token, "seasons", name)
         return [
-            season_message(name, records[each], await self._office.games_of_season(name, each))
+            season_message(name, records[each], await self._queries.games_of_season(name, each))
             for each in shown
         ], following
 
@@ -176,9 +176,9 @@ class Administration:
         names.text_of(explanation, "explanation", LONGEST_EXPLANATION)
         content: list[object] = ["VoidGame", game_id, explanation]
         await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        table = await self._desk.ledger.table(game_id)
+        table = await self._use_cases.view(game_id)
         if table.stored.state != OVER:
-            table = await self._desk.host.end(game_id, EndReason.END_REASON_ADJUDICATED)
+            table = await self._use_cases.commands.end(game_id, EndReason.END_REASON_ADJUDICATED)
         ladder = table.header.ladder
         await self._rater.settle(game_id)  # so that it cannot be rated after this
         if ladder:

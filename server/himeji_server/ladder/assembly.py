@@ -19,13 +19,15 @@ class LadderAssembly:
     """The ladders of one process."""
 
     def __init__(
-        self, ladders: Ladders, store: Store, desk: GameUseCases, accounts: Accounts
+        self, ladders: Ladders, store: Store, use_cases: GameUseCases, accounts: Accounts
     ) -> None:
         stores = LadderStore(store)
         rater = Rater(ladders, stores)
-        self.lobby = QueueCommands(ladders, stores.queues, desk, accounts.requests)
-        self.office = LadderQueries(ladders, stores, desk)
-        self.administration = Administration(self.office, stores, desk, rater, accounts.requests)
-        director = TournamentRunner(stores, desk)
-        self.events = Tournaments(stores, desk, director, accounts.bots, accounts.requests)
-        self.steward = LadderLoop(stores, Matchmaker(ladders, stores, desk), rater, director)
+        self.queue_commands = QueueCommands(ladders, stores.queues, use_cases, accounts.requests)
+        self.queries = LadderQueries(ladders, stores, use_cases)
+        self.administration = Administration(
+            self.queries, stores, use_cases, rater, accounts.requests
+        )
+        runner = TournamentRunner(stores, use_cases)
+        self.events = Tournaments(stores, use_cases, runner, accounts.bots, accounts.requests)
+        self.loop = LadderLoop(stores, Matchmaker(ladders, stores, use_cases), rater, runner)

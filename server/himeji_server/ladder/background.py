@@ -25,12 +25,12 @@ class LadderLoop:
     """Rates what is over and seats who waits, again and again."""
 
     def __init__(
-        self, store: LadderStore, usher: Matchmaker, rater: Rater, director: TournamentRunner
+        self, store: LadderStore, matchmaker: Matchmaker, rater: Rater, runner: TournamentRunner
     ) -> None:
         self._store = store
-        self._usher = usher
+        self._matchmaker = matchmaker
         self._rater = rater
-        self._director = director
+        self._runner = runner
         self._name = new_holder()
 
     async def run(self) -> None:
@@ -55,5 +55,5 @@ class LadderLoop:
         """Settle results, then seat those who are free by them, and take tournaments further."""
         await self._rater.settle_all()
         now = await self._store.games.now()
-        await self._usher.round(now)
-        await self._director.round(now)
+        await self._matchmaker.round(now)
+        await self._runner.round(now)

@@ -52,13 +52,17 @@ class Matchmaker:
     """Pairs and seats the bots of all ladders."""
 
     def __init__(
-        self, ladders: Ladders, store: LadderStore, desk: GameUseCases, policy: Policy | None = None
+        self,
+        ladders: Ladders,
+        store: LadderStore,
+        use_cases: GameUseCases,
+        policy: Policy | None = None,
     ) -> None:
         self._ladders = ladders
         self._queues = store.queues
         self._deals = store.deals
         self._boards = store.boards
-        self._desk = desk
+        self._use_cases = use_cases
         self._policy = policy or Policy()
         self._opened = False
         self._capped: defaultdict[str, dict[Pair, int]] = defaultdict(dict)
@@ -98,7 +102,9 @@ class Matchmaker:
 
     async def _present(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
         """Those who have a stream; who has had none for long loses its ticket."""
-        holders = await asyncio.gather(*(self._desk.presence.holder(each.bot) for each in tickets))
+        holders = await asyncio.gather(
+            *(self._use_cases.presence.holder(each.bot) for each in tickets)
+        )
         away = [each for each, holder in zip(tickets, holders, strict=True) if not holder]
         before = self._away[ladder.name]
         since = {each.id: before.get(each.id, now) for each in away}
@@ -176,11 +182,11 @@ class Matchmaker:
             return False
         if deal is not None:
             await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
-        table = await self._desk.host.create(_new_game(ladder, tickets, deal), game_id)
+        table = await self._use_cases.commands.create(_new_game(ladder, tickets, deal), game_id)
         await self._queues.look_again(ladder.name, game_id, table.stored.created + ladder.ready)
         for bot in (each.bot for each in tickets):
-            await self._desk.presence.add_game(bot, game_id)
-            await self._desk.presence.tell_seated(bot, game_id)
+            await self._use_cases.presence.add_game(bot, game_id)
+            await self._use_cases.presence.tell_seated(bot, game_id)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
         return True
 
@@ -192,7 +198,7 @@ class Matchmaker:
         The result of a game that was called off releases its bots, as every result does.
         """
         try:
-            table = await self._desk.ledger.table(game_id)
+            table = await self._use_cases.view(game_id)
         except UnknownGame:
             await self._queues.release(ladder.name, game_id, begun=False)
             return
@@ -200,7 +206,7 @@ class Matchmaker:
         if table.stored.state == WAITING and deadline > now:
             await self._queues.look_again(ladder.name, game_id, deadline)
         elif table.stored.state == WAITING:
-            await self._desk.host.cancel(game_id, EndReason.END_REASON_UNSEATED)
+            await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)
         elif table.stored.state != OVER:
             await self._queues.begun(ladder.name, game_id)
 

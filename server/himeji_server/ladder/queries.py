@@ -35,11 +35,11 @@ _Each = TypeVar("_Each")
 class LadderQueries:
     """Answers questions about ladders."""
 
-    def __init__(self, ladders: Ladders, store: LadderStore, desk: GameUseCases) -> None:
+    def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
         self._boards = store.boards
-        self._desk = desk
+        self._use_cases = use_cases
 
     # --- ladders and queues ---------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class LadderQueries:
                 if not caller.has(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
                     continue
                 mine = [game_id for game_id, bots in games.items() if ticket.bot in bots]
-                holder = await self._desk.presence.holder(ticket.bot)
+                holder = await self._use_cases.presence.holder(ticket.bot)
                 found.append(ticket_message(name, ticket, mine, connected=bool(holder)))
         found.sort(key=lambda ticket: (ticket.enter_time.ToMilliseconds(), ticket.ticket_id))
         return page(found, page_size, page_token, "tickets", ladder)
@@ -126,7 +126,7 @@ class LadderQueries:
             lengths = [len(await self._boards.history(each, name)) for each in wanted]
             cursors = dict(zip(wanted, lengths, strict=True))
             if not any(lengths):
-                await self._desk.bots.get(name)  # says so if there is none
+                await self._use_cases.bots.get(name)  # says so if there is none
         found: list[RatedResult] = []
         while len(found) < size and any(cursors.values()):
             newest = await self._newest(name, cursors, size)
@@ -161,7 +161,7 @@ class LadderQueries:
         found = [await self._compared(each, one, other) for each in wanted]
         met = [each for each in found if each.games]
         for name in () if met else (one, other):
-            await self._desk.bots.get(name)  # says so if there is none
+            await self._use_cases.bots.get(name)  # says so if there is none
         return met
 
     async def _compared(self, ladder: str, one: str, other: str) -> HeadToHead:
@@ -189,7 +189,7 @@ class LadderQueries:
         """Results after a sequence (None: new ones) as they are rated, until the arena stops."""
         name = self.ladders[ladder].name
         place = (await self._boards.head(name)).sequence if after is None else after
-        stopping = self._desk.stopping
+        stopping = self._use_cases.stopping
         while not stopping.is_set():
             entries = await self._boards.log(name, place)
             for entry in entries:

@@ -24,11 +24,15 @@ class QueueCommands:
     """The queues of an arena, as bots see them."""
 
     def __init__(
-        self, ladders: Ladders, queues: QueueStore, desk: GameUseCases, requests: IdempotencyKeys
+        self,
+        ladders: Ladders,
+        queues: QueueStore,
+        use_cases: GameUseCases,
+        requests: IdempotencyKeys,
     ) -> None:
         self._ladders = ladders
         self._queues = queues
-        self._desk = desk
+        self._use_cases = use_cases
         self._requests = requests
 
     async def enter(
@@ -57,9 +61,9 @@ class QueueCommands:
         """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
         wanted = [self._ladders[ladder].name] if ladder else self._ladders.names
         left = [name for name in wanted if await self._queues.leave(name, bot)]
-        for game_id in await self._desk.presence.games_of(bot):
-            table = await self._desk.ledger.table(game_id)
-            if table.header.ladder in wanted and self._waits_for(table, bot):
+        for game_id in await self._use_cases.presence.games_of(bot):
+            view = await self._use_cases.view(game_id)
+            if view.header.ladder in wanted and self._waits_for(view, bot):
                 await self._call_off(game_id)
         return left
 
@@ -69,7 +73,7 @@ class QueueCommands:
         """Take a bot of the caller's out of a queue, or of all; its stream is told."""
         content: list[object] = ["LeaveLadder", bot, ladder]
         await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        player = await self._desk.player(caller, bot)
+        player = await self._use_cases.player(caller, bot)
         for name in [self._ladders[ladder].name] if ladder else self._ladders.names:
             # Noted first: a stream that is on its way back must not enter again.
             await self._queues.take_out(name, player.bot)
@@ -86,44 +90,44 @@ class QueueCommands:
         self, player: Player, game_id: str, seat: int | None, entropy: bytes
     ) -> LiveGame:
         """Answer a seating; the game as it is then. Doing it twice is the same as once."""
-        table = await self._seating(player.bot, game_id, seat)
-        if not self._waits_for(table, player.bot):
-            return table
-        ladder = table.header.ladder
+        view = await self._seating(player.bot, game_id, seat)
+        if not self._waits_for(view, player.bot):
+            return view
+        ladder = view.header.ladder
         if ladder and self._ladders[ladder].trusted:
             entropy = b""  # the next game of the deal must have the same chance
-        table, _ = await self._desk.join(player, game_id, seat, entropy, "")
-        return table
+        view, _ = await self._use_cases.join(player, game_id, seat, entropy, "")
+        return view
 
     async def decline(self, player: Player, game_id: str, seat: int | None) -> LiveGame:
         """Refuse a seat: the bot is out of the queue, and the game does not begin."""
-        table = await self._seating(player.bot, game_id, seat)
-        if table.stored.state != WAITING:
+        view = await self._seating(player.bot, game_id, seat)
+        if view.stored.state != WAITING:
             raise Refused(f"game {game_id} has begun", {"game_id": game_id})
-        if table.header.ladder:
-            await self._queues.leave(table.header.ladder, player.bot)
+        if view.header.ladder:
+            await self._queues.leave(view.header.ladder, player.bot)
         return await self._call_off(game_id)
 
-    def answer_ms(self, table: LiveGame) -> int:
+    def answer_ms(self, view: LiveGame) -> int:
         """How long the seats of a seating have to answer."""
-        ladder = table.header.ladder
+        ladder = view.header.ladder
         return self._ladders[ladder].ready if ladder else READY_MS
 
     async def _seating(self, bot: str, game_id: str, seat: int | None) -> LiveGame:
         """The seating in which a bot has a seat; raises the reason why there is none."""
-        table = await self._desk.ledger.table(game_id)
-        meant = seats_meant_for(table, bot)
+        view = await self._use_cases.view(game_id)
+        meant = seats_meant_for(view, bot)
         if not meant or seat not in (None, *meant):
             raise Refused("no seating of this game waits for your answer", {"game_id": game_id})
-        if table.stored.state == OVER:
+        if view.stored.state == OVER:
             raise GameEnded("the game is over", {"game_id": game_id})
-        return table
+        return view
 
     @staticmethod
-    def _waits_for(table: LiveGame, bot: str) -> bool:
-        open_seats: Sequence[int] = table.open_seats()
-        waits = any(seat in open_seats for seat in seats_meant_for(table, bot))
-        return table.stored.state == WAITING and waits
+    def _waits_for(view: LiveGame, bot: str) -> bool:
+        open_seats: Sequence[int] = view.open_seats()
+        waits = any(seat in open_seats for seat in seats_meant_for(view, bot))
+        return view.stored.state == WAITING and waits
 
     async def _call_off(self, game_id: str) -> LiveGame:
-        return await self._desk.host.cancel(game_id, EndReason.END_REASON_UNSEATED)
+        return await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)

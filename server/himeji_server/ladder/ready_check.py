@@ -10,9 +10,9 @@ from himeji_server.games.live_game import LiveGame
 from himeji_server.store.games import OVER, WAITING, StoredGame
 
 
-def seats_meant_for(table: LiveGame, bot: str) -> list[int]:
+def seats_meant_for(view: LiveGame, bot: str) -> list[int]:
     """The seats of a seating that a bot was put on, whether it has answered or not."""
-    return [number for number, seat in enumerate(table.header.seats) if seat.bot == bot]
+    return [number for number, seat in enumerate(view.header.seats) if seat.bot == bot]
 
 
 def unanswered(stored: StoredGame) -> list[str]:
@@ -21,10 +21,10 @@ def unanswered(stored: StoredGame) -> list[str]:
     return [bot for bot, held in zip(meant, stored.seats, strict=True) if bot and not held.bot]
 
 
-def never_began(table: LiveGame) -> bool:
+def never_began(view: LiveGame) -> bool:
     """Whether it is a seating that failed."""
-    stored = table.stored
-    meant = any(seat.bot for seat in table.header.seats)
+    stored = view.stored
+    meant = any(seat.bot for seat in view.header.seats)
     return meant and stored.state == OVER and not stored.started
 
 
@@ -34,9 +34,9 @@ def ran_out(stored: StoredGame, answer_ms: int) -> bool:
     return unseated and stored.ended >= stored.created + answer_ms
 
 
-def write_deadline(message: Seated, table: LiveGame, answer_ms: int, now: int) -> None:
+def write_deadline(message: Seated, view: LiveGame, answer_ms: int, now: int) -> None:
     """Say by when the bot must have answered, if it still must."""
-    stored = table.stored
+    stored = view.stored
     if stored.state != WAITING or stored.seats[message.seat].bot:
         return
     deadline = stored.created + answer_ms
@@ -44,46 +44,46 @@ def write_deadline(message: Seated, table: LiveGame, answer_ms: int, now: int) -
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def failed_notice(table: LiveGame, bot: str, answer_ms: int) -> Notice:
+def failed_notice(view: LiveGame, bot: str, answer_ms: int) -> Notice:
     """What a bot hears of a seating that failed."""
-    late = bot in unanswered(table.stored) and ran_out(table.stored, answer_ms)
-    ladder = table.header.ladder
+    late = bot in unanswered(view.stored) and ran_out(view.stored, answer_ms)
+    ladder = view.header.ladder
     where = f"the queue of {ladder}" if ladder else "the tournament"
     if late:
         return Notice(
             kind=NoticeKind.NOTICE_KIND_UNSEATED,
-            message=f"the seating in {table.game_id} was not answered in time: you are out of "
+            message=f"the seating in {view.game_id} was not answered in time: you are out of "
             f"{where}, enter again",
-            game_id=table.game_id,
+            game_id=view.game_id,
             ladder=ladder,
         )
     return Notice(
         kind=NoticeKind.NOTICE_KIND_SEATING_FAILED,
-        message=f"{table.game_id} does not begin, because another seat did not answer: you are "
+        message=f"{view.game_id} does not begin, because another seat did not answer: you are "
         f"back at your place in {where}",
-        game_id=table.game_id,
+        game_id=view.game_id,
         ladder=ladder,
     )
 
 
-def declined_notice(table: LiveGame) -> Notice:
+def declined_notice(view: LiveGame) -> Notice:
     """The answer to a bot that declines its seat."""
     return Notice(
         kind=NoticeKind.NOTICE_KIND_UNSEATED,
-        message=f"the seat in {table.game_id} is declined",
-        game_id=table.game_id,
-        ladder=table.header.ladder,
+        message=f"the seat in {view.game_id} is declined",
+        game_id=view.game_id,
+        ladder=view.header.ladder,
     )
 
 
-def ready_notice(table: LiveGame) -> Notice:
+def ready_notice(view: LiveGame) -> Notice:
     """The answer to a bot that is ready."""
-    open_seats = len(table.open_seats())
+    open_seats = len(view.open_seats())
     wait = "seat" if open_seats == 1 else "seats"
     message = f"waiting for {open_seats} {wait}" if open_seats else "all seats have answered"
     return Notice(
         kind=NoticeKind.NOTICE_KIND_READY,
         message=message,
-        game_id=table.game_id,
-        ladder=table.header.ladder,
+        game_id=view.game_id,
+        ladder=view.header.ladder,
     )

@@ -23,8 +23,8 @@ REQUESTS: Final = ("enter", "leave", "ready")
 class LadderStream:
     """The ladder's part of one stream."""
 
-    def __init__(self, lobby: QueueCommands, player: Player) -> None:
-        self._lobby = lobby
+    def __init__(self, queue_commands: QueueCommands, player: Player) -> None:
+        self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
         self._answers: dict[str, Callable[[PlayRequest], Awaitable[Notice]]] = {
@@ -39,14 +39,16 @@ class LadderStream:
 
     async def ladders(self) -> list[str]:
         """The ladders in whose queue the bot is."""
-        return await self._lobby.ladders_of(self._player.bot)
+        return await self._queue_commands.ladders_of(self._player.bot)
 
     async def _enter(self, request: PlayRequest) -> Notice:
         enter = request.enter
         again = enter.again
-        if again and not self._lobby.is_open(enter.ladder):
+        if again and not self._queue_commands.is_open(enter.ladder):
             return closed_notice(enter.ladder)
-        if not await self._lobby.enter(self._player, enter.ladder, enter.max_games, again=again):
+        if not await self._queue_commands.enter(
+            self._player, enter.ladder, enter.max_games, again=again
+        ):
             return left_notice(enter.ladder)
         return Notice(
             kind=NoticeKind.NOTICE_KIND_ENTERED,
@@ -55,7 +57,7 @@ class LadderStream:
         )
 
     async def _leave(self, request: PlayRequest) -> Notice:
-        await self._lobby.leave(self._player.bot, request.leave.ladder)
+        await self._queue_commands.leave(self._player.bot, request.leave.ladder)
         return left_notice(request.leave.ladder)
 
     async def _ready(self, request: PlayRequest) -> Notice:
@@ -63,27 +65,29 @@ class LadderStream:
         seat = ready.seat if ready.HasField("seat") else None
         if not ready.decline:
             return ready_notice(
-                await self._lobby.ready(self._player, ready.game_id, seat, ready.entropy)
+                await self._queue_commands.ready(self._player, ready.game_id, seat, ready.entropy)
             )
         self._declined.add(ready.game_id)
-        return declined_notice(await self._lobby.decline(self._player, ready.game_id, seat))
+        return declined_notice(
+            await self._queue_commands.decline(self._player, ready.game_id, seat)
+        )
 
-    def seats(self, table: LiveGame) -> list[int]:
+    def seats(self, view: LiveGame) -> list[int]:
         """The seats that the bot has, or has been put on."""
-        return table.seats_of(self._player.bot) or seats_meant_for(table, self._player.bot)
+        return view.seats_of(self._player.bot) or seats_meant_for(view, self._player.bot)
 
-    def write_deadline(self, message: Seated, table: LiveGame, now: int) -> None:
+    def write_deadline(self, message: Seated, view: LiveGame, now: int) -> None:
         """Say by when a seating must be answered, where the game is one."""
-        if seats_meant_for(table, self._player.bot):
-            write_deadline(message, table, self._lobby.answer_ms(table), now)
+        if seats_meant_for(view, self._player.bot):
+            write_deadline(message, view, self._queue_commands.answer_ms(view), now)
 
-    def failure(self, table: LiveGame) -> list[Notice] | None:
+    def failure(self, view: LiveGame) -> list[Notice] | None:
         """What the bot hears of a seating that failed; None if the game is something else."""
-        if not never_began(table):
+        if not never_began(view):
             return None
-        if table.game_id in self._declined:
+        if view.game_id in self._declined:
             return []  # it was answered when it declined
-        return [failed_notice(table, self._player.bot, self._lobby.answer_ms(table))]
+        return [failed_notice(view, self._player.bot, self._queue_commands.answer_ms(view))]
 
 
 def closed_notice(ladder: str) -> Notice:

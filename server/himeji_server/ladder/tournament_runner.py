@@ -48,10 +48,10 @@ _log = structlog.get_logger(__name__)
 class TournamentRunner:
     """Runs all tournaments of a store."""
 
-    def __init__(self, store: LadderStore, desk: GameUseCases) -> None:
+    def __init__(self, store: LadderStore, use_cases: GameUseCases) -> None:
         self._store = store
         self._tournaments = store.tournaments
-        self._desk = desk
+        self._use_cases = use_cases
         self._looked = 0
 
     async def round(self, now: int) -> None:
@@ -140,7 +140,7 @@ class TournamentRunner:
         except UnknownGame:
             return await self._keep(asked, place, replace(game, game_id=""))
         if stored.state == WAITING and now > stored.created + READY_MS:
-            await self._desk.host.cancel(game.game_id, EndReason.END_REASON_UNSEATED)
+            await self._use_cases.commands.cancel(game.game_id, EndReason.END_REASON_UNSEATED)
             return game
         if stored.state != OVER:
             return game
@@ -160,7 +160,7 @@ class TournamentRunner:
     ) -> GameRecord:
         """Make a game if all its bots are there; without patience it is lost for the others."""
         table = (await self.plan(asked, place[0])).tables[place[1]]
-        holders = await asyncio.gather(*map(self._desk.presence.holder, table))
+        holders = await asyncio.gather(*map(self._use_cases.presence.holder, table))
         absent = tuple(bot for bot, holder in zip(table, holders, strict=True) if not holder)
         gone = absent or game.silent
         if game.since and gone and now > game.since + asked.patience:
@@ -169,10 +169,10 @@ class TournamentRunner:
         if absent:
             return await self._keep(asked, place, replace(game, since=game.since or now))
         game_id = _game_id(asked.name, place, game.attempt)
-        await self._desk.host.create(_new_game(asked, table), game_id)
+        await self._use_cases.commands.create(_new_game(asked, table), game_id)
         for bot in table:
-            await self._desk.presence.add_game(bot, game_id)
-            await self._desk.presence.tell_seated(bot, game_id)
+            await self._use_cases.presence.add_game(bot, game_id)
+            await self._use_cases.presence.tell_seated(bot, game_id)
         _log.info("seated", tournament=asked.name, game=game_id, bots=list(table))
         return await self._keep(asked, place, replace(game, game_id=game_id))
 

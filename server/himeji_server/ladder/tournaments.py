@@ -50,15 +50,15 @@ class Tournaments:
     def __init__(
         self,
         store: LadderStore,
-        desk: GameUseCases,
-        director: TournamentRunner,
+        use_cases: GameUseCases,
+        runner: TournamentRunner,
         bots: Bots,
         requests: IdempotencyKeys,
     ) -> None:
         self._store = store
         self._tournaments = store.tournaments
-        self._desk = desk
-        self._director = director
+        self._use_cases = use_cases
+        self._runner = runner
         self._bots = bots
         self._requests = requests
 
@@ -128,7 +128,7 @@ class Tournaments:
         """A tournament with its table; raises NotFound."""
         asked = await self._known(name)
         progress = await self._tournaments.progress(name)
-        played, byes = await self._director.played(asked, progress.round)
+        played, byes = await self._runner.played(asked, progress.round)
         tallies = counted(dict(asked.bots), asked.seats, played, byes)
         return (
             await self._message(asked, progress),
@@ -172,7 +172,7 @@ class Tournaments:
             await self._note(caller, f"cancelled the tournament {name}", f"cancelled {name}")
         for game in (await self._tournaments.games(name)).values():
             if game.game_id and not game.result:
-                await self._desk.host.end(game.game_id, EndReason.END_REASON_CANCELLED)
+                await self._use_cases.commands.end(game.game_id, EndReason.END_REASON_CANCELLED)
         return await self._message(asked, progress)
 
     async def _message(self, asked: TournamentRecord, progress: Progress) -> Tournament:

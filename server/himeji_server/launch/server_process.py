@@ -46,13 +46,13 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
     async with AsyncExitStack() as stack:
         readiness = Readiness(rpc_handlers.services())
         streams = OpenStreams(accounts.tokens.store)
-        hall = GameAssembly(store, accounts, settings.limits)
-        ladder = LadderAssembly(ladders.read(settings.ladders), store, hall.desk, accounts)
-        playing = play_service.PlayService(hall.desk, ladder.lobby, streams)
+        games = GameAssembly(store, accounts, settings.limits)
+        ladder = LadderAssembly(ladders.read(settings.ladders), store, games.use_cases, accounts)
+        playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
-            game_service.SERVICE: game_service.GameService(hall.desk, streams),
-            ladder_service.SERVICE: ladder_service.LadderService(hall.desk, ladder),
+            game_service.SERVICE: game_service.GameService(games.use_cases, streams),
+            ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),
             play_service.SERVICE: playing,
             rules_service.SERVICE: rules_service.RulesService(),
         }
@@ -68,7 +68,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
         chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
-        await stack.enter_async_context(background(*chores, *hall.chores, ladder.steward.run))
+        await stack.enter_async_context(background(*chores, *games.chores, ladder.loop.run))
         http_port = None
         if settings.http_port is not None:
             # It takes a while to import, and not every arena has a page.
@@ -76,7 +76,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
 
             door = web.listening(settings.http_port, shared=settings.processes > 1)
             http_port = door.getsockname()[1]
-            parts = site.SiteParts(settings, port, hall.desk, ladder, accounts)
+            parts = site.SiteParts(settings, port, games.use_cases, ladder, accounts)
             await stack.enter_async_context(web.serving(site.build(parts), door))
         stack.push_async_callback(_drain, server, readiness, playing)
         await readiness.set(ready=True)

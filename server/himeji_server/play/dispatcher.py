@@ -42,15 +42,15 @@ class Dispatcher:
 
     def __init__(
         self,
-        desk: GameUseCases,
+        use_cases: GameUseCases,
         ladder: LadderStream,
         player: Player,
-        followed: Subscriptions,
-        line: StreamWriter,
+        subscriptions: Subscriptions,
+        writer: StreamWriter,
     ) -> None:
-        self._desk, self._ladder, self._bot = desk, ladder, player.bot
-        self._followed, self._line = followed, line
-        limits = line.limits
+        self._use_cases, self._ladder, self._bot = use_cases, ladder, player.bot
+        self._subscriptions, self._writer = subscriptions, writer
+        limits = writer.limits
         self._rate = TokenBucket(
             "requests_per_second", limits.requests_per_second, limits.requests_at_once
         )
@@ -62,13 +62,13 @@ class Dispatcher:
             for request in (message, *message.more):
                 fault = self._fault(request, message)
                 if fault:
-                    self._line.close(StreamEnd.protocol_error(fault))
+                    self._writer.close(StreamEnd.protocol_error(fault))
                     return
                 await self._at_work.acquire()
                 self._begin(request)
-        for _ in range(self._line.limits.requests_at_work):  # all at work get their answers
+        for _ in range(self._writer.limits.requests_at_work):  # all at work get their answers
             await self._at_work.acquire()
-        self._line.close(StreamEnd.goodbye())
+        self._writer.close(StreamEnd.goodbye())
 
     def _fault(self, request: PlayRequest, message: PlayRequest) -> str:
         """What is wrong with a request as such, "" if nothing is."""
@@ -100,7 +100,7 @@ class Dispatcher:
                 self._work(self._answer, request)
 
         accepted = partial(self._accept, request.request_id)
-        return self._desk.host.act_at_once(
+        return self._use_cases.commands.act_at_once(
             act.game_id, self._bot, act.decision_id, act.actions, accepted, then=then
         )
 
@@ -108,7 +108,7 @@ class Dispatcher:
         self, part: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
     ) -> None:
         """Go on with a request in a task of its own, to its end."""
-        task = self._line.start(part, *args, **kwargs)
+        task = self._writer.start(part, *args, **kwargs)
         task.add_done_callback(lambda _task: self._at_work.release())
 
     async def _answer(self, request: PlayRequest) -> None:
@@ -119,36 +119,38 @@ class Dispatcher:
 
     async def _refuse(self, request: PlayRequest, raised: Exception) -> None:
         rejected = await self._rejected(request, as_error(raised, "Play"))
-        self._line.tell(PlayResponse(request_id=request.request_id, rejected=rejected))
+        self._writer.tell(PlayResponse(request_id=request.request_id, rejected=rejected))
 
-    def _accept(self, request_id: str, table: LiveGame, receipt: Receipt) -> None:
-        self._line.tell(self._followed.accepted(request_id, table, receipt))
+    def _accept(self, request_id: str, view: LiveGame, receipt: Receipt) -> None:
+        self._writer.tell(self._subscriptions.accepted(request_id, view, receipt))
 
     async def _act(self, request: PlayRequest) -> None:
         act, accepted = request.act, partial(self._accept, request.request_id)
-        await self._desk.host.act(act.game_id, self._bot, act.decision_id, act.actions, accepted)
+        await self._use_cases.commands.act(
+            act.game_id, self._bot, act.decision_id, act.actions, accepted
+        )
 
     async def _resign(self, request: PlayRequest) -> None:
         game_id, seat = request.resign.game_id, request.resign.seat
         wanted = seat if request.resign.HasField("seat") else None
-        mine = (await self._desk.ledger.table(game_id)).seats_of(self._bot)
-        given_up = self._followed.given_up(game_id)
+        mine = (await self._use_cases.view(game_id)).seats_of(self._bot)
+        given_up = self._subscriptions.given_up(game_id)
         before = set(given_up)
         given_up.update(each for each in mine if wanted in (None, each))
         try:
-            table = await self._desk.host.resign(game_id, self._bot, wanted)
+            view = await self._use_cases.commands.resign(game_id, self._bot, wanted)
         except HimejiError:
             given_up.intersection_update(before)
             raise
-        self._followed.resumed.pop(game_id, None)
-        if not table.seats_of(self._bot):
-            self._followed.decline(game_id)
-        notice = seat_lost(table, [*mine, 0][0] if wanted is None else wanted)
-        self._line.tell(PlayResponse(request_id=request.request_id, notice=notice))
+        self._subscriptions.resumed.pop(game_id, None)
+        if not view.seats_of(self._bot):
+            self._subscriptions.decline(game_id)
+        notice = seat_lost(view, [*mine, 0][0] if wanted is None else wanted)
+        self._writer.tell(PlayResponse(request_id=request.request_id, notice=notice))
 
     async def _of_ladder(self, request: PlayRequest) -> None:
         notice = await self._ladder.answer(request)
-        self._line.tell(PlayResponse(request_id=request.request_id, notice=notice))
+        self._writer.tell(PlayResponse(request_id=request.request_id, notice=notice))
 
     async def _rejected(self, request: PlayRequest, error: HimejiError) -> Rejected:
         act = request.act
@@ -158,12 +160,12 @@ class Dispatcher:
         if not act.game_id or isinstance(error, _ABOUT_NO_DECISION):
             return out
         try:
-            table = await self._desk.ledger.table(act.game_id)
+            view = await self._use_cases.view(act.game_id)
         except HimejiError:
             return out  # what is known already has to do
-        seats = table.seats_of(self._bot)
-        current = partial(self._followed.decision, table)
-        return refused_answer(error, table, seats, act.decision_id, current)
+        seats = view.seats_of(self._bot)
+        current = partial(self._subscriptions.decision, view)
+        return refused_answer(error, view, seats, act.decision_id, current)
 
     _handlers: Final[Mapping[str, Callable[[Dispatcher, PlayRequest], Awaitable[None]]]] = {
         "act": _act,

@@ -35,17 +35,21 @@ class Session:
     """A stream after its Hello; made in the task that handles it."""
 
     def __init__(
-        self, desk: GameUseCases, lobby: QueueCommands, player: Player, hello: Hello
+        self, use_cases: GameUseCases, queue_commands: QueueCommands, player: Player, hello: Hello
     ) -> None:
         self.player = player
         self.stream = secrets.token_hex(8)
-        self._desk = desk
+        self._use_cases = use_cases
         self._stopped = False
-        self._line = StreamWriter(desk.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants)
-        self.close = self._line.close
-        self._ladder = LadderStream(lobby, player)
-        self._followed = Subscriptions(desk, self._ladder, player, hello, self._line)
-        self._answers = Dispatcher(desk, self._ladder, player, self._followed, self._line)
+        self._writer = StreamWriter(
+            use_cases.limits, more_at_once=Want.WANT_MORE_AT_ONCE in hello.wants
+        )
+        self.close = self._writer.close
+        self._ladder = LadderStream(queue_commands, player)
+        self._subscriptions = Subscriptions(use_cases, self._ladder, player, hello, self._writer)
+        self._answers = Dispatcher(
+            use_cases, self._ladder, player, self._subscriptions, self._writer
+        )
 
     async def run(
         self,
@@ -55,26 +59,26 @@ class Session:
         ended: asyncio.Event,
     ) -> None:
         """Write what the client is told; raises the error with which the stream ends, if any."""
-        line = self._line
-        with self._desk.bells.bot(self.player.bot, self._hear):
-            line.start(self._open, hello_id)
-            line.start(self._answers.read, requests)
-            line.start(self._stay, ended)
+        writer = self._writer
+        with self._use_cases.notifications.bot(self.player.bot, self._hear):
+            writer.start(self._open, hello_id)
+            writer.start(self._answers.read, requests)
+            writer.start(self._stay, ended)
             try:
-                while batch := await line.outbox.waiting():
+                while batch := await writer.outbox.waiting():
                     for message in batch:
                         await write(message)
             finally:
                 await self._stop()
-        if line.error is not None:
-            raise line.error
+        if writer.error is not None:
+            raise writer.error
 
     async def _stop(self) -> None:
         self._stopped = True
-        self._line.cancel()
-        self._followed.leave_all()
+        self._writer.cancel()
+        self._subscriptions.leave_all()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
-            await self._desk.presence.leave(self.player.bot, self.stream)
+            await self._use_cases.presence.leave(self.player.bot, self.stream)
 
     async def _stay(self, ended: asyncio.Event) -> None:
         """Renew the bot's presence again and again, until its token works no more."""
@@ -89,12 +93,12 @@ class Session:
 
     async def _give_a_sign(self) -> None:
         """Renew the bot's presence, and look for games of which a bell was missed."""
-        presence, bot = self._desk.presence, self.player.bot
+        presence, bot = self._use_cases.presence, self.player.bot
         holder = await presence.stay(bot, self.stream)
         if holder != self.stream:
             self.close(StreamEnd.ousted(bot, holder))
         for game_id in await presence.games_of(bot):
-            self._followed.follow(game_id)
+            self._subscriptions.follow(game_id)
 
     def _hear(self, what: str, name: str) -> None:
         """Hear of what happens to the bot; whoever rings must not suffer for a fault here."""
@@ -102,9 +106,9 @@ class Session:
             return
         try:
             if what == "seated":
-                self._followed.follow(name)
+                self._subscriptions.follow(name)
             elif what in _OUT_OF_QUEUE:
-                self._line.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
+                self._writer.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
                 self.close(StreamEnd.ousted(self.player.bot, name))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
@@ -114,8 +118,10 @@ class Session:
 
     async def _open(self, hello_id: str) -> None:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
-        await self._desk.presence.arrive(self.player.bot, self.stream)
-        await self._desk.bots.check_active(self.player.bot)  # now that a retirement would be heard
+        await self._use_cases.presence.arrive(self.player.bot, self.stream)
+        await self._use_cases.bots.check_active(
+            self.player.bot
+        )  # now that a retirement would be heard
         unfinished = await self._unfinished()
         answer = PlayResponse(request_id=hello_id)
         answer.welcome.protocol_version = PROTOCOL
@@ -124,28 +130,28 @@ class Session:
         for name in sorted(rules.RULESETS):
             answer.welcome.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
         answer.welcome.bot, answer.welcome.bot_version = self.player.bot, self.player.version
-        answer.welcome.server_time.FromMilliseconds(self._desk.ledger.now())
+        answer.welcome.server_time.FromMilliseconds(self._use_cases.now())
         answer.welcome.game_ids.extend(unfinished)
         answer.welcome.ladders.extend(await self._ladder.ladders())
-        self._line.tell(answer)
-        for game_id in [*unfinished, *sorted(self._followed.resumed.keys() - set(unfinished))]:
-            self._followed.follow(game_id)
-        if Want.WANT_INVITATIONS in self._followed.wants:  # those that came while it was away
-            for game_id in await self._desk.presence.games_of(self.player.bot):
-                self._followed.follow(game_id)
+        self._writer.tell(answer)
+        for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
+            self._subscriptions.follow(game_id)
+        if Want.WANT_INVITATIONS in self._subscriptions.wants:  # those that came while it was away
+            for game_id in await self._use_cases.presence.games_of(self.player.bot):
+                self._subscriptions.follow(game_id)
 
     async def _unfinished(self) -> list[str]:
         """The games that are not over in which the bot has a seat."""
-        unfinished, presence, bot = [], self._desk.presence, self.player.bot
+        unfinished, presence, bot = [], self._use_cases.presence, self.player.bot
         for game_id in await presence.games_of(bot):
             try:
-                table = await self._desk.ledger.table(game_id)
+                view = await self._use_cases.view(game_id)
             except UnknownGame:
                 await presence.remove_game(bot, game_id)
                 continue
-            if table.stored.state == OVER:
+            if view.stored.state == OVER:
                 await presence.remove_game(bot, game_id)
-            elif self._ladder.seats(table):
+            elif self._ladder.seats(view):
                 unfinished.append(game_id)
         return unfinished
 

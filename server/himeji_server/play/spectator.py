@@ -26,9 +26,11 @@ COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
 class Spectator:
     """One spectator of one game."""
 
-    def __init__(self, desk: GameUseCases, request: WatchGameRequest, ended: asyncio.Event) -> None:
+    def __init__(
+        self, use_cases: GameUseCases, request: WatchGameRequest, ended: asyncio.Event
+    ) -> None:
         """`ended` is set when the spectator's token works no more."""
-        self._desk = desk
+        self._use_cases = use_cases
         self._ended = ended
         self._game_id = request.game_id
         self._wants = frozenset(request.wants)
@@ -53,15 +55,15 @@ class Spectator:
 
     async def _messages(self) -> AsyncGenerator[WatchGameResponse, None]:
         """Updates until the game is over or this process stops; raises when the token ends."""
-        wake, stopping = asyncio.Event(), self._desk.stopping
-        async with self._desk.bells.game(self._game_id, wake, stopping, self._ended):
+        wake, stopping = asyncio.Event(), self._use_cases.stopping
+        async with self._use_cases.notifications.game(self._game_id, wake, stopping, self._ended):
             while not stopping.is_set():
                 wake.clear()
-                table = await self._desk.ledger.table(self._game_id)
+                view = await self._use_cases.view(self._game_id)
                 if self._ended.is_set():
                     raise token_ended()
                 # What is told is made at once: after a pause the table may have moved on.
-                for message in self._news(table):
+                for message in self._news(view):
                     yield message
                 if self._over:
                     return
@@ -69,19 +71,19 @@ class Spectator:
                     async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
                         await wake.wait()
 
-    def _news(self, table: LiveGame) -> list[WatchGameResponse]:
-        news, stored = [], table.stored
+    def _news(self, view: LiveGame) -> list[WatchGameResponse]:
+        news, stored = [], view.stored
         if stored.version != self._told:
             wants = self._wants
             if self._told < 0 and not self._resumes:
                 wants = wants | {Want.WANT_POSITION}
-            now = self._desk.ledger.now()
-            events = known_events(table, self._events)
-            news.append(WatchGameResponse(update=update_message(table, events, wants, now)))
+            now = self._use_cases.now()
+            events = known_events(view, self._events)
+            news.append(WatchGameResponse(update=update_message(view, events, wants, now)))
             self._told = stored.version
-            self._events = len(table.play.log or ()) if table.play is not None else 0
+            self._events = len(view.engine.log or ()) if view.engine is not None else 0
         if stored.state == OVER:
             self._over = True
-            over = game_over_message(table, None, self._events, self._wants)
+            over = game_over_message(view, None, self._events, self._wants)
             news.append(WatchGameResponse(game_over=over))
         return news

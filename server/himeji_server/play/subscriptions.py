@@ -30,13 +30,18 @@ class Subscriptions:
 
     def __init__(
         self,
-        desk: GameUseCases,
+        use_cases: GameUseCases,
         ladder: LadderStream,
         player: Player,
         hello: Hello,
-        line: StreamWriter,
+        writer: StreamWriter,
     ) -> None:
-        self._desk, self._ladder, self._player, self._line = desk, ladder, player, line
+        self._use_cases, self._ladder, self._player, self._writer = (
+            use_cases,
+            ladder,
+            player,
+            writer,
+        )
         self.wants = frozenset(hello.wants)
         self.resumed = {
             each.game_id: each.event_count if each.HasField("event_count") else None
@@ -52,77 +57,77 @@ class Subscriptions:
         known = (self._games, self._meeting, self._over)
         if not any(game_id in each for each in known):
             self._meeting.add(game_id)
-            self._line.start(self._meet, game_id)
+            self._writer.start(self._meet, game_id)
 
     async def _meet(self, game_id: str) -> None:
         """Take the seat that is meant for the bot, if it wants that, and begin to follow."""
         try:
-            table = await self._found(game_id)
+            view = await self._found(game_id)
         except HimejiError as error:
             if game_id in self.resumed:
-                self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+                self._writer.tell(PlayResponse(rejected=rejection(error, game_id)))
             return
         finally:
             self._meeting.discard(game_id)
-        if not self._ladder.seats(table):
+        if not self._ladder.seats(view):
             self._tell_no_seat(game_id)
             return
         self._games[game_id] = GameFeed(
             bot=self._player.bot,
             ladder=self._ladder,
             wants=self.wants,
-            tell=self._line.tell,
-            now=self._desk.ledger.now,
+            tell=self._writer.tell,
+            now=self._use_cases.now,
             events=self.resumed.get(game_id),
             resumed=game_id in self.resumed,
         )
-        self._desk.bells.follow_game(game_id, self._see, self._gone)
-        self._see(table)
+        self._use_cases.notifications.follow_game(game_id, self._see, self._gone)
+        self._see(view)
 
     async def _found(self, game_id: str) -> LiveGame:
         """The game, with the bot in the seat that is meant for it; waits for the store."""
         while True:
             try:
-                await self._desk.bells.hear(game_id)
-                table = await self._desk.ledger.table(game_id)
+                await self._use_cases.notifications.hear(game_id)
+                view = await self._use_cases.view(game_id)
                 if Want.WANT_INVITATIONS in self.wants and game_id not in self._declined:
-                    table = await self._desk.accept(self._player, table)
+                    view = await self._use_cases.accept(self._player, view)
             except StoreUnavailable:
                 await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
             else:
-                return table
+                return view
 
     def _tell_no_seat(self, game_id: str) -> None:
         """Answer for a game that the client has in mind and the bot has no seat in."""
         if game_id in self.resumed:
             del self.resumed[game_id]  # once
             error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
-            self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+            self._writer.tell(PlayResponse(rejected=rejection(error, game_id)))
 
-    def _see(self, table: LiveGame) -> None:
+    def _see(self, view: LiveGame) -> None:
         """Hear of a change in a game; whoever made it must not suffer for a fault here."""
-        following = self._games[table.game_id]
-        if table.stored.state == WAITING and not self._ladder.seats(table):
-            self._leave(table.game_id)  # the seat was given up before the game began
+        feed = self._games[view.game_id]
+        if view.stored.state == WAITING and not self._ladder.seats(view):
+            self._leave(view.game_id)  # the seat was given up before the game began
             return
         try:
-            following.see(table)
+            feed.see(view)
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
-            self._line.close(StreamEnd.by(as_error(raised, "Play")))
-        if following.over:
-            self._over[table.game_id] = None
+            self._writer.close(StreamEnd.by(as_error(raised, "Play")))
+        if feed.over:
+            self._over[view.game_id] = None
             if len(self._over) > MOST_REMEMBERED:
                 del self._over[next(iter(self._over))]
-            self._leave(table.game_id)
+            self._leave(view.game_id)
 
     def _gone(self, game_id: str, error: HimejiError) -> None:
         """The store has lost the game: the client need not wait for it."""
-        self._line.tell(PlayResponse(rejected=rejection(error, game_id)))
+        self._writer.tell(PlayResponse(rejected=rejection(error, game_id)))
         self._leave(game_id)
 
     def _leave(self, game_id: str) -> None:
         del self._games[game_id]
-        self._desk.bells.leave_game(game_id, self._see)
+        self._use_cases.notifications.leave_game(game_id, self._see)
 
     def leave_all(self) -> None:
         """Follow nothing any more."""
@@ -131,26 +136,26 @@ class Subscriptions:
 
     # --- what answers to requests need -----------------------------------------------------------
 
-    def accepted(self, request_id: str, table: LiveGame, receipt: Receipt) -> PlayResponse:
+    def accepted(self, request_id: str, view: LiveGame, receipt: Receipt) -> PlayResponse:
         """An answer that stands, with what follows from it if the client wants that."""
-        following, out = self._games.get(table.game_id), PlayResponse(request_id=request_id)
-        write = write_accepted if following is None else following.write_accepted
-        write(out.accepted, table, receipt)
+        feed, out = self._games.get(view.game_id), PlayResponse(request_id=request_id)
+        write = write_accepted if feed is None else feed.write_accepted
+        write(out.accepted, view, receipt)
         return out
 
-    def decision(self, table: LiveGame) -> Decision:
+    def decision(self, view: LiveGame) -> Decision:
         """The open decision, as news if the game is followed."""
-        following, out = self._games.get(table.game_id), Decision()
-        if following is None:
-            write_decision(out, table, 0, (), 0)
+        feed, out = self._games.get(view.game_id), Decision()
+        if feed is None:
+            write_decision(out, view, 0, (), 0)
         else:
-            following.write_decision(out, table)
+            feed.write_decision(out, view)
         return out
 
     def given_up(self, game_id: str) -> set[int]:
         """The seats of a game that this stream gave up, to be added to."""
-        following = self._games.get(game_id)
-        return following.given_up if following is not None else set()
+        feed = self._games.get(game_id)
+        return feed.given_up if feed is not None else set()
 
     def decline(self, game_id: str) -> None:
         """The bot gave up all its seats before the game began: it does not hear of it any more."""

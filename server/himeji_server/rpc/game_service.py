@@ -61,35 +61,37 @@ MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
 class GameService:
     """Three lines a method: decode, one use case, encode."""
 
-    def __init__(self, desk: GameUseCases, streams: OpenStreams) -> None:
-        self._desk = desk
+    def __init__(self, use_cases: GameUseCases, streams: OpenStreams) -> None:
+        self._use_cases = use_cases
         self._streams = streams
-        self._watchers = ConcurrencyLimit("watchers", desk.limits.watchers_per_owner)
+        self._watchers = ConcurrencyLimit("watchers", use_cases.limits.watchers_per_owner)
 
     async def CreateGame(self, request: CreateGameRequest, _context: Any) -> CreateGameResponse:
         new = _new_game(request)
-        table = await self._desk.create(current_caller(), new, request.request_id)
-        return CreateGameResponse(game=await self._game(table))
+        view = await self._use_cases.create(current_caller(), new, request.request_id)
+        return CreateGameResponse(game=await self._game(view))
 
     async def JoinGame(self, request: JoinGameRequest, _context: Any) -> JoinGameResponse:
-        player = await self._desk.player(current_caller(), request.bot, request.bot_version)
+        player = await self._use_cases.player(current_caller(), request.bot, request.bot_version)
         seat = request.seat if request.HasField("seat") else None
-        table, taken = await self._desk.join(
+        view, taken = await self._use_cases.join(
             player, request.game_id, seat, request.entropy, request.request_id
         )
-        return JoinGameResponse(game=await self._game(table), seat=taken)
+        return JoinGameResponse(game=await self._game(view), seat=taken)
 
     async def GetDecision(self, request: GetDecisionRequest, _context: Any) -> GetDecisionResponse:
         caller, seat = current_caller(), request.seat if request.HasField("seat") else None
         wait = request.wait.ToMilliseconds() / 1000
-        table = await self._desk.wait(caller, request.game_id, seat, wait)
-        out = GetDecisionResponse(version=table.stored.version)
-        if table.stored.state == OVER:
-            seat = next(iter(self._desk.seats_of(table, caller)), None) if seat is None else seat
-            over = game_over_message(table, seat, request.event_count, request.wants)
+        view = await self._use_cases.wait(caller, request.game_id, seat, wait)
+        out = GetDecisionResponse(version=view.stored.version)
+        if view.stored.state == OVER:
+            seat = (
+                next(iter(self._use_cases.seats_of(view, caller)), None) if seat is None else seat
+            )
+            over = game_over_message(view, seat, request.event_count, request.wants)
             out.game_over.CopyFrom(over)
-        elif self._desk.is_asked(table, caller, seat):
-            out.decision.CopyFrom(self._decision(table, request))
+        elif self._use_cases.is_asked(view, caller, seat):
+            out.decision.CopyFrom(self._decision(view, request))
         return out
 
     async def SubmitActions(
@@ -97,33 +99,33 @@ class GameService:
     ) -> SubmitActionsResponse:
         caller = current_caller()
         try:
-            table, receipt = await self._desk.submit(
+            view, receipt = await self._use_cases.submit(
                 caller, request.game_id, request.decision_id, request.actions
             )
         except (Refused, UnknownAction) as error:
             await self._refuse(request, error, context)
             raise
         out = SubmitActionsResponse()
-        write_accepted(out.accepted, table, receipt)
-        if table.stored.state == OVER:
+        write_accepted(out.accepted, view, receipt)
+        if view.stored.state == OVER:
             seat = ChainEntry.parse(receipt.entry.text).seat
-            over = game_over_message(table, seat, request.event_count, request.wants)
+            over = game_over_message(view, seat, request.event_count, request.wants)
             out.game_over.CopyFrom(over)
-        elif self._desk.is_asked(table, caller):
-            out.decision.CopyFrom(self._decision(table, request))
+        elif self._use_cases.is_asked(view, caller):
+            out.decision.CopyFrom(self._decision(view, request))
         return out
 
     async def _refuse(
         self, request: SubmitActionsRequest, error: HimejiError, context: Any
     ) -> None:
         """End the call with the error's status and, in its details, a Rejected as on the stream."""
-        table = await self._desk.ledger.table(request.game_id)
+        view = await self._use_cases.view(request.game_id)
         refused = refused_answer(
             error,
-            table,
-            self._desk.seats_of(table, current_caller()),
+            view,
+            self._use_cases.seats_of(view, current_caller()),
             request.decision_id,
-            lambda: self._decision(table, request),
+            lambda: self._decision(view, request),
         )
         if refused.ByteSize() > MOST_DETAIL_BYTES:
             refused.ClearField("current")  # GetDecision has it
@@ -134,16 +136,16 @@ class GameService:
 
     async def Resign(self, request: ResignRequest, _context: Any) -> ResignResponse:
         seat = request.seat if request.HasField("seat") else None
-        table = await self._desk.resign(current_caller(), request.game_id, seat)
-        return ResignResponse(game=await self._game(table))
+        view = await self._use_cases.resign(current_caller(), request.game_id, seat)
+        return ResignResponse(game=await self._game(view))
 
     async def GetGame(self, request: GetGameRequest, _context: Any) -> GetGameResponse:
-        table = await self._desk.ledger.table(request.game_id)
-        return GetGameResponse(game=await self._game(table))
+        view = await self._use_cases.view(request.game_id)
+        return GetGameResponse(game=await self._game(view))
 
     async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
         states = {wire: state for state, wire in STATES.items()}
-        tables, token = await self._desk.listed(
+        views, token = await self._use_cases.listed(
             current_caller(),
             request.page_size,
             request.page_token,
@@ -154,13 +156,13 @@ class GameService:
             bot=request.bot,
             joinable="yes" if request.joinable else "",
         )
-        connected = await self._desk.connected(*tables)
-        games = [game_message(table, connected.__contains__) for table in tables]
+        connected = await self._use_cases.connected(*views)
+        games = [game_message(view, connected.__contains__) for view in views]
         return ListGamesResponse(games=games, next_page_token=token)
 
     async def GetReplay(self, request: GetReplayRequest, _context: Any) -> GetReplayResponse:
-        table = await self._desk.ledger.table(request.game_id)
-        return GetReplayResponse(replay=replay_message(table, himeji.__version__))
+        view = await self._use_cases.view(request.game_id)
+        return GetReplayResponse(replay=replay_message(view, himeji.__version__))
 
     async def WatchGame(
         self, request: WatchGameRequest, _context: Any
@@ -173,18 +175,18 @@ class GameService:
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
             ended = stack.enter_context(self._streams.watch(current_caller()))
-            async with aclosing(Spectator(self._desk, request, ended).run()) as messages:
+            async with aclosing(Spectator(self._use_cases, request, ended).run()) as messages:
                 async for message in messages:
                     yield message
 
-    async def _game(self, table: LiveGame) -> Game:
-        return game_message(table, (await self._desk.connected(table)).__contains__)
+    async def _game(self, view: LiveGame) -> Game:
+        return game_message(view, (await self._use_cases.connected(view)).__contains__)
 
     def _decision(
-        self, table: LiveGame, request: GetDecisionRequest | SubmitActionsRequest
+        self, view: LiveGame, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
-        out, now = Decision(), self._desk.ledger.now()
-        write_decision(out, table, request.event_count, request.wants, now)
+        out, now = Decision(), self._use_cases.now()
+        write_decision(out, view, request.event_count, request.wants, now)
         return out
 
 

@@ -25,27 +25,27 @@ SERVICE: Final = "himeji.v1.LadderService"
 class LadderService:
     """Three lines a method: decode, one use case, encode."""
 
-    def __init__(self, desk: GameUseCases, parts: LadderAssembly) -> None:
-        self._desk = desk
-        self._office = parts.office
+    def __init__(self, use_cases: GameUseCases, parts: LadderAssembly) -> None:
+        self._use_cases = use_cases
+        self._queries = parts.queries
         self._administration = parts.administration
-        self._lobby = parts.lobby
+        self._queue_commands = parts.queue_commands
         self._events = parts.events
-        self._watchers = ConcurrencyLimit("watchers", desk.limits.watchers_per_owner)
+        self._watchers = ConcurrencyLimit("watchers", use_cases.limits.watchers_per_owner)
 
     async def ListLadders(
         self, request: pb.ListLaddersRequest, _context: Any
     ) -> pb.ListLaddersResponse:
-        found, token = await self._office.listed(request.page_size, request.page_token)
+        found, token = await self._queries.listed(request.page_size, request.page_token)
         return pb.ListLaddersResponse(ladders=found, next_page_token=token)
 
     async def GetLadder(self, request: pb.GetLadderRequest, _context: Any) -> pb.GetLadderResponse:
-        return pb.GetLadderResponse(ladder=await self._office.ladder(request.ladder))
+        return pb.GetLadderResponse(ladder=await self._queries.ladder(request.ladder))
 
     async def ListTickets(
         self, request: pb.ListTicketsRequest, _context: Any
     ) -> pb.ListTicketsResponse:
-        found, token = await self._office.tickets(
+        found, token = await self._queries.tickets(
             current_caller(), request.ladder, request.page_size, request.page_token
         )
         return pb.ListTicketsResponse(tickets=found, next_page_token=token)
@@ -53,7 +53,7 @@ class LadderService:
     async def LeaveLadder(
         self, request: pb.LeaveLadderRequest, _context: Any
     ) -> pb.LeaveLadderResponse:
-        left = await self._lobby.leave_by_call(
+        left = await self._queue_commands.leave_by_call(
             current_caller(), request.bot, request.ladder, request.request_id
         )
         return pb.LeaveLadderResponse(ladders=left)
@@ -61,12 +61,12 @@ class LadderService:
     async def GetStandings(
         self, request: pb.GetStandingsRequest, _context: Any
     ) -> pb.GetStandingsResponse:
-        season = await self._office.season(request.ladder, request.season)
+        season = await self._queries.season(request.ladder, request.season)
         old = request.show_old_versions
-        table = await self._office.standings(request.ladder, season, old_versions=old)
+        table = await self._queries.standings(request.ladder, season, old_versions=old)
         question = ("standings", request.ladder, request.season, old)
         shown, token = page(table, request.page_size, request.page_token, *question)
-        games = await self._office.games_of_season(request.ladder, season)
+        games = await self._queries.games_of_season(request.ladder, season)
         return pb.GetStandingsResponse(
             standings=shown, next_page_token=token, season=season, games=games
         )
@@ -74,7 +74,7 @@ class LadderService:
     async def GetHistory(
         self, request: pb.GetHistoryRequest, _context: Any
     ) -> pb.GetHistoryResponse:
-        entries, token = await self._office.history(
+        entries, token = await self._queries.history(
             request.bot,
             request.ladder,
             request.bot_version,
@@ -86,7 +86,7 @@ class LadderService:
     async def GetHeadToHead(
         self, request: pb.GetHeadToHeadRequest, _context: Any
     ) -> pb.GetHeadToHeadResponse:
-        found = await self._office.head_to_head(request.bot, request.opponent, request.ladder)
+        found = await self._queries.head_to_head(request.bot, request.opponent, request.ladder)
         return pb.GetHeadToHeadResponse(ladders=found)
 
     async def WatchResults(
@@ -97,7 +97,7 @@ class LadderService:
             try:
                 stack.enter_context(self._watchers.held(current_caller().owner))
                 after = request.after_sequence if request.HasField("after_sequence") else None
-                async with aclosing(self._office.results(request.ladder, after)) as results:
+                async with aclosing(self._queries.results(request.ladder, after)) as results:
                     async for result in results:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
@@ -141,7 +141,7 @@ class LadderService:
         table = await self._administration.void(
             current_caller(), request.game_id, request.explanation, request.request_id
         )
-        connected = await self._desk.connected(table)
+        connected = await self._use_cases.connected(table)
         return pb.VoidGameResponse(game=game_message(table, connected.__contains__))
 
     async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:

@@ -26,10 +26,12 @@ PLAY: Final = f"/{SERVICE}/Play"
 class PlayService:
     """Opens sessions and ends them when the process stops."""
 
-    def __init__(self, desk: GameUseCases, lobby: QueueCommands, streams: OpenStreams) -> None:
-        self._desk = desk
-        self._lobby = lobby
-        limits = desk.limits
+    def __init__(
+        self, use_cases: GameUseCases, queue_commands: QueueCommands, streams: OpenStreams
+    ) -> None:
+        self._use_cases = use_cases
+        self._queue_commands = queue_commands
+        limits = use_cases.limits
         self._places = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
         self._streams = streams
         self._sessions: set[Session] = set()
@@ -66,12 +68,12 @@ class PlayService:
         if first.more:
             raise InvalidRequest("Hello has to come alone", {"field": "more"})
         check_hello(first.hello)
-        player = await self._desk.player(caller, first.hello.bot, first.hello.bot_version)
-        return Session(self._desk, self._lobby, player, first.hello)
+        player = await self._use_cases.player(caller, first.hello.bot, first.hello.bot_version)
+        return Session(self._use_cases, self._queue_commands, player, first.hello)
 
     def drain(self) -> None:
         """Tell every stream that this process is stopping."""
-        self._desk.stopping.set()
+        self._use_cases.stopping.set()
         for session in list(self._sessions):
             session.close(StreamEnd.draining())
 

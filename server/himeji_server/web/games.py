@@ -11,7 +11,7 @@ import himeji
 from google.protobuf.timestamp_pb2 import Timestamp
 from himeji import render, rules
 from himeji.rules.errors import HimejiError, InvalidRequest, NotFound
-from himeji.rules.game import ACTION, Game as Play
+from himeji.rules.game import ACTION, Game as Engine
 from himeji.v1.game_pb2 import EndReason, Game as GameMessage, GameResult, SeatResult
 from himeji.v1.game_service_pb2 import Replay as ReplayMessage
 from himeji.wire.chain import ChainEntry
@@ -43,8 +43,8 @@ class Replayed(NamedTuple):
 class GameViews:
     """What can be seen of games."""
 
-    def __init__(self, desk: GameUseCases) -> None:
-        self._desk = desk
+    def __init__(self, use_cases: GameUseCases) -> None:
+        self._use_cases = use_cases
         self._pictures: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     async def listed(self, query: dict[str, str]) -> schemas.Games:
@@ -55,57 +55,57 @@ class GameViews:
         wanted = {key: query.get(key, "") for key in ("ruleset", "ladder", "bot")}
         size = _number(query.get("page_size", "0"), "page_size")
         token = query.get("page_token", "")
-        tables, following = await self._desk.listed(VISITOR, size, token, state=state, **wanted)
-        connected = await self._desk.connected(*tables)
-        games = [game_facts(table, connected.__contains__) for table in tables]
+        views, following = await self._use_cases.listed(VISITOR, size, token, state=state, **wanted)
+        connected = await self._use_cases.connected(*views)
+        games = [game_facts(view, connected.__contains__) for view in views]
         return {"games": games, "next_page_token": following}
 
     async def watched(self, game_id: str, events: int | None = None) -> schemas.Watched:
         """A game as it stands, with its events after the first so many; by default the last."""
-        table = await self._desk.ledger.table(game_id)
-        connected = await self._desk.connected(table)
+        view = await self._use_cases.view(game_id)
+        connected = await self._use_cases.connected(view)
         return watched_facts(
-            await self._desk.ledger.table(game_id),
+            await self._use_cases.view(game_id),
             connected.__contains__,
-            self._desk.ledger.now(),
+            self._use_cases.now(),
             events,
         )
 
     async def replay(self, game_id: str) -> schemas.Replay:
         """A game moment by moment; after its end, checked completely."""
-        table = await self._desk.ledger.table(game_id)
-        connected = await self._desk.connected(table)
-        table = await self._desk.ledger.table(game_id)
-        game = game_facts(table, connected.__contains__)
-        message = replay_message(table, himeji.__version__)
+        view = await self._use_cases.view(game_id)
+        connected = await self._use_cases.connected(view)
+        view = await self._use_cases.view(game_id)
+        game = game_facts(view, connected.__contains__)
+        message = replay_message(view, himeji.__version__)
         return await asyncio.to_thread(
-            _replay_facts, table, game, message, is_over=table.stored.state == OVER
+            _replay_facts, view, game, message, is_over=view.stored.state == OVER
         )
 
     async def replay_file(self, game_id: str) -> ReplayMessage:
         """The replay as the file that every tool reads."""
-        table = await self._desk.ledger.table(game_id)
-        return replay_message(table, himeji.__version__)
+        view = await self._use_cases.view(game_id)
+        return replay_message(view, himeji.__version__)
 
     async def picture(self, game_id: str, moment: int) -> str:
         """The board at a moment of a game."""
         key = (game_id, moment)
         if key not in self._pictures:
-            table = await self._desk.ledger.table(game_id)
-            played = actions_of(table)
-            if table.play is None or not 0 <= moment <= len(played):
+            view = await self._use_cases.view(game_id)
+            played = actions_of(view)
+            if view.engine is None or not 0 <= moment <= len(played):
                 raise NotFound(f"{game_id} has the moments 0 to {len(played)}")
-            self._keep(key, await asyncio.to_thread(_drawn, table, played[:moment]))
+            self._keep(key, await asyncio.to_thread(_drawn, view, played[:moment]))
         self._pictures.move_to_end(key)
         return self._pictures[key]
 
-    async def board(self, table: LiveGame) -> str:
+    async def board(self, view: LiveGame) -> str:
         """The board as it stands; the table is not looked at after the first pause."""
-        if table.play is None:
+        if view.engine is None:
             return ""
-        key = (table.game_id, len(actions_of(table)))
+        key = (view.game_id, len(actions_of(view)))
         if key not in self._pictures:
-            self._keep(key, await asyncio.to_thread(render.svg, table.play.clone()))
+            self._keep(key, await asyncio.to_thread(render.svg, view.engine.clone()))
         return self._pictures[key]
 
     def _keep(self, key: tuple[str, int], picture: str) -> None:
@@ -123,11 +123,11 @@ def _number(text: str, field: str) -> int:
 # --- one game -----------------------------------------------------------------------------------
 
 
-def game_facts(table: LiveGame, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
+def game_facts(view: LiveGame, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
     """A game, with the clocks as they stand if the time is given."""
-    message, stored = game_message(table, connected), table.stored
+    message, stored = game_message(view, connected), view.stored
     return {
-        "game_id": table.game_id,
+        "game_id": view.game_id,
         "ruleset": message.ruleset,
         "title": rules.ruleset(message.ruleset).title,
         "options": {option.name: option.value for option in message.options},
@@ -140,21 +140,21 @@ def game_facts(table: LiveGame, connected: Callable[[str], bool], now: int = 0) 
         "create_time": moment_text(message.create_time),
         "end_time": moment_text(message.end_time) if stored.ended else "",
         "end_reason": reason_text(message.result.end_reason),
-        "seats": _seats(table, message, now),
+        "seats": _seats(view, message, now),
     }
 
 
-def _seats(table: LiveGame, message: GameMessage, now: int) -> list[schemas.Seat]:
+def _seats(view: LiveGame, message: GameMessage, now: int) -> list[schemas.Seat]:
     """The seats, and the rival where the game has one."""
     results = {seat.seat: seat for seat in message.result.seats}
-    scores = table.play.scores() if table.play is not None else []
+    scores = view.engine.scores() if view.engine is not None else []
     clans = max(len(message.seats), len(scores), len(results))
-    lines = _lines(table.play, message.result)
+    lines = _lines(view.engine, message.result)
     return [
         {
             **_sitter(message, clan),
-            "asked": table.stored.state == PLAYING and table.stored.seat == clan,
-            "clock_ms": _clock(table, clan, now),
+            "asked": view.stored.state == PLAYING and view.stored.seat == clan,
+            "clock_ms": _clock(view, clan, now),
             "score": _score(clan, results, scores),
             "rank": results[clan].rank if clan in results else None,
             "breakdown": lines[clan] if clan < len(lines) else [],
@@ -193,76 +193,78 @@ def _score(clan: int, results: dict[int, SeatResult], scores: Sequence[int]) -> 
     return scores[clan] if clan < len(scores) else None
 
 
-def _clock(table: LiveGame, clan: int, now: int) -> int | None:
-    stored = table.stored
-    if not table.header.HasField("clock") or clan >= len(stored.seats):
+def _clock(view: LiveGame, clan: int, now: int) -> int | None:
+    stored = view.stored
+    if not view.header.HasField("clock") or clan >= len(stored.seats):
         return None
     running = max(0, now - stored.asked) if now and clan == stored.seat else 0
     return max(0, stored.seats[clan].left - running)
 
 
-def _lines(play: Play | None, result: GameResult) -> list[list[schemas.ScoreLine]]:
+def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.ScoreLine]]:
     """The points by line, of the result once there is one."""
     if result.seats:
         return [
             [{"category": x.category, "rule": x.rule, "points": x.points} for x in seat.breakdown]
             for seat in result.seats
         ]
-    if play is None:
+    if engine is None:
         return []
-    rule = play.ruleset.scoring_rule
+    rule = engine.ruleset.scoring_rule
     return [
         [{"category": name, "rule": rule(name), "points": n} for name, n in lines.items()]
-        for lines in play.breakdown()
+        for lines in engine.breakdown()
     ]
 
 
 def watched_facts(
-    table: LiveGame, connected: Callable[[str], bool], now: int, events: int | None = None
+    view: LiveGame, connected: Callable[[str], bool], now: int, events: int | None = None
 ) -> schemas.Watched:
     """A game with its last events in words."""
-    play, count = table.play, table.event_count
+    engine, count = view.engine, view.event_count
     first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
     return {
-        "game": game_facts(table, connected, now),
-        "question": _question(table),
-        "last_action": _last_action(play),
+        "game": game_facts(view, connected, now),
+        "question": _question(view),
+        "last_action": _last_action(engine),
         "event_count": count,
         "first_event": first,
-        "events": _happenings(play, first) if play is not None else [],
+        "events": _happenings(engine, first) if engine is not None else [],
     }
 
 
-def _question(table: LiveGame) -> str:
-    play = table.play
-    if table.stored.state != PLAYING or play is None:
+def _question(view: LiveGame) -> str:
+    engine = view.engine
+    if view.stored.state != PLAYING or engine is None:
         return ""
-    return play.stack[-1].question(play)
+    return engine.stack[-1].question(engine)
 
 
-def _last_action(play: Play | None) -> str:
-    records = (play.log or []) if play is not None else []
+def _last_action(engine: Engine | None) -> str:
+    records = (engine.log or []) if engine is not None else []
     for record in reversed(records):
-        if record[0] == ACTION and play is not None:
-            return play.ruleset.tell(record, play.seats)
+        if record[0] == ACTION and engine is not None:
+            return engine.ruleset.tell(record, engine.seats)
     return ""
 
 
-def _happenings(play: Play, first: int) -> list[schemas.Happening]:
+def _happenings(engine: Engine, first: int) -> list[schemas.Happening]:
     return [
-        happening(play, first + number, record)
-        for number, record in enumerate((play.log or [])[first:])
+        happening(engine, first + number, record)
+        for number, record in enumerate((engine.log or [])[first:])
     ]
 
 
-def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -> schemas.Happening:
+def happening(
+    engine: Engine, number: int, record: tuple[int, int, int, int, str]
+) -> schemas.Happening:
     """An event in words."""
     kind, seat, _, _, rule = record
     return {
         "number": number,
-        "kind": play.ruleset.event_kinds[kind],
+        "kind": engine.ruleset.event_kinds[kind],
         "seat": seat if seat >= 0 else None,
-        "text": play.ruleset.tell(record, play.seats),
+        "text": engine.ruleset.tell(record, engine.seats),
         "rule": rule,
     }
 
@@ -270,24 +272,24 @@ def happening(play: Play, number: int, record: tuple[int, int, int, int, str]) -
 # --- replays ------------------------------------------------------------------------------------
 
 
-def actions_of(table: LiveGame) -> list[Replayed]:
+def actions_of(view: LiveGame) -> list[Replayed]:
     """Every action of a game's log, in order."""
-    words = [ChainEntry.parse(entry.text) for entry in table.log]
+    words = [ChainEntry.parse(entry.text) for entry in view.log]
     return [Replayed(each.version, action) for each in words for action in each.actions]
 
 
-def _drawn(table: LiveGame, played: Sequence[Replayed]) -> str:
+def _drawn(view: LiveGame, played: Sequence[Replayed]) -> str:
     """The board after so many actions, played anew."""
-    play = begin(table)
+    engine = begin(view)
     for each in played:
-        play.apply(each.action)
-    return render.svg(play)
+        engine.apply(each.action)
+    return render.svg(engine)
 
 
 def _replay_facts(
-    table: LiveGame, game: schemas.Game, message: ReplayMessage, *, is_over: bool
+    view: LiveGame, game: schemas.Game, message: ReplayMessage, *, is_over: bool
 ) -> schemas.Replay:
-    moments, turns = _moments(table) if table.play is not None else ([], [])
+    moments, turns = _moments(view) if view.engine is not None else ([], [])
     found = _checked(message) if is_over else []
     return {
         "game": game,
@@ -299,9 +301,9 @@ def _replay_facts(
     }
 
 
-def _moments(table: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
+def _moments(view: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
     """Play the log once more, and note the scores on the way."""
-    play = begin(table)
+    engine = begin(view)
     setup: schemas.Moment = {
         "number": 0,
         "version": 1,
@@ -309,23 +311,23 @@ def _moments(table: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]
         "action": None,
         "text": "the set-up",
         "turn": 0,
-        "scores": play.scores(),
+        "scores": engine.scores(),
     }
     moments, turns = [setup], list[schemas.Turn]()
-    for number, each in enumerate(actions_of(table), start=1):
-        seat = play.to_move if play.to_move is not None else 0
+    for number, each in enumerate(actions_of(view), start=1):
+        seat = engine.to_move if engine.to_move is not None else 0
         if not turns or turns[-1]["seat"] != seat:
             turns.append({"number": len(turns) + 1, "seat": seat, "first_moment": number})
-        play.apply(each.action)
+        engine.apply(each.action)
         moments.append(
             {
                 "number": number,
                 "version": each.version,
                 "seat": seat,
                 "action": each.action,
-                "text": play.ruleset.actions.text(each.action),
+                "text": engine.ruleset.actions.text(each.action),
                 "turn": len(turns),
-                "scores": play.scores(),
+                "scores": engine.scores(),
             }
         )
     return moments, turns

@@ -32,24 +32,24 @@ MOST_LADDERS: Final = 500
 class LadderViews:
     """What can be seen of ladders and bots."""
 
-    def __init__(self, office: LadderQueries, desk: GameUseCases, accounts: Accounts) -> None:
-        self._office = office
-        self._desk = desk
+    def __init__(self, queries: LadderQueries, use_cases: GameUseCases, accounts: Accounts) -> None:
+        self._queries = queries
+        self._use_cases = use_cases
         self._accounts = accounts
 
     async def ladders(self) -> schemas.Ladders:
         """Every ladder."""
-        found, _ = await self._office.listed(MOST_LADDERS, "")
+        found, _ = await self._queries.listed(MOST_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
     async def table(self, name: str, page_token: str = "") -> schemas.StandingsPage:
         """A ladder with a page of its standings in the running season."""
-        ladder = await self._office.ladder(name)
-        standings = await self._office.standings(name, ladder.season, old_versions=False)
+        ladder = await self._queries.ladder(name)
+        standings = await self._queries.standings(name, ladder.season, old_versions=False)
         shown, following = page(standings, 0, page_token, "page standings", name)
         return {
             "ladder": _ladder(ladder),
-            "games": await self._office.games_of_season(name, ladder.season),
+            "games": await self._queries.games_of_season(name, ladder.season),
             "standings": [_standing(each) for each in shown],
             "next_page_token": following,
         }
@@ -58,7 +58,7 @@ class LadderViews:
         """The house bots that are there to be invited."""
         bots, _ = await self._accounts.bots.listed(HOUSE, 0, "", show_retired=False)
         names = [str(bot.name) for bot in bots]
-        holders = await asyncio.gather(*map(self._desk.presence.holder, names))
+        holders = await asyncio.gather(*map(self._use_cases.presence.holder, names))
         return [name for name, holder in zip(names, holders, strict=True) if holder]
 
     async def bot(self, name: str) -> schemas.Bot:
@@ -66,11 +66,11 @@ class LadderViews:
         found = await self._accounts.bots.get(name)
         owner = await self._accounts.owner(found.name.owner)
         versions, _ = await self._accounts.bots.versions(name, VERSIONS, "")
-        history, _ = await self._office.history(name, "", 0, RATED_GAMES, "")
+        history, _ = await self._queries.history(name, "", 0, RATED_GAMES, "")
         rated = [_rated_game(each) for each in history]
         tables = await self._last_games(name, rated)
-        connected = await self._desk.connected(*tables)
-        holder = await self._desk.presence.holder(name)
+        connected = await self._use_cases.connected(*tables)
+        holder = await self._use_cases.presence.holder(name)
         return {
             "name": name,
             "owner": owner.name,
@@ -92,12 +92,12 @@ class LadderViews:
 
         A list of all games would pass by every game of everybody else.
         """
-        played = sorted(await self._desk.presence.games_of(bot))[:LAST_GAMES]
+        played = sorted(await self._use_cases.presence.games_of(bot))[:LAST_GAMES]
         wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
         found: list[LiveGame] = []
         for game_id in wanted:
             with suppress(UnknownGame):
-                found.append(LiveGame(await self._desk.ledger.games.head(game_id)))
+                found.append(LiveGame(await self._use_cases.live_games.games.head(game_id)))
         return found
 
     async def _ratings(
@@ -106,8 +106,8 @@ class LadderViews:
         """Where the bot's newest rated version stands on each ladder that it played."""
         found: list[schemas.LadderRating] = []
         for ladder in sorted({game["ladder"] for game in rated}):
-            season = await self._office.season(ladder, 0)
-            standings = await self._office.standings(ladder, season, old_versions=False)
+            season = await self._queries.season(ladder, 0)
+            standings = await self._queries.standings(ladder, season, old_versions=False)
             found += [
                 {"ladder": ladder, "standing": _standing(each)}
                 for each in standings
@@ -120,7 +120,7 @@ class LadderViews:
         met = Counter(other for game in rated for other in game["opponents"] if other != bot)
         found: list[schemas.Record] = []
         for opponent, _ in met.most_common(OPPONENTS):
-            for each in await self._office.head_to_head(bot, opponent, ""):
+            for each in await self._queries.head_to_head(bot, opponent, ""):
                 found.append(  # noqa: PERF401 - a page of text otherwise
                     {
                         "opponent": opponent,

@@ -49,9 +49,13 @@ class PlayPages:
     """Games with people at them."""
 
     def __init__(
-        self, desk: GameUseCases, games: GameViews, guests: BrowserPlayers, templates: Environment
+        self,
+        use_cases: GameUseCases,
+        games: GameViews,
+        guests: BrowserPlayers,
+        templates: Environment,
     ) -> None:
-        self._desk = desk
+        self._use_cases = use_cases
         self._games = games
         self._guests = guests
         self._templates = templates
@@ -78,15 +82,15 @@ class PlayPages:
         caller, game_id = await self._guests.who(request), request.path_params["game_id"]
         known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
-        await self._desk.ledger.table(game_id)  # who asks for no game is told before it begins
+        await self._use_cases.view(game_id)  # who asks for no game is told before it begins
 
-        async def tell(_table: LiveGame) -> dict[str, Any]:
+        async def tell(_view: LiveGame) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
             try:
                 with self._watchers.held("page"):
-                    async for text in news(self._desk, game_id, version, tell):
+                    async for text in news(self._use_cases, game_id, version, tell):
                         yield text
             except LimitExceeded as error:
                 yield pause(error.message, version)
@@ -98,10 +102,10 @@ class PlayPages:
         caller = await self._guests.seated(request)
         asked: Form = parse_qs(request.url.query)
         decision, actions = _decision(asked), _actions(asked)
-        table = await self._desk.ledger.table(request.path_params["game_id"])
-        sketch = turn_preview.sketched(table, caller, decision, actions)
-        game = game_facts(table, lambda _bot: False)
-        board = await asyncio.to_thread(render.svg, sketch.play)
+        view = await self._use_cases.view(request.path_params["game_id"])
+        sketch = turn_preview.sketched(view, caller, decision, actions)
+        game = game_facts(view, lambda _bot: False)
+        board = await asyncio.to_thread(render.svg, sketch.engine)
         plan = turn_preview.plan(sketch, decision, actions, board)
         content = {"plan": plan, "game": game, "mine": [sketch.seat]}
         seat = self._templates.get_template("_seat.html").render(content)
@@ -109,17 +113,17 @@ class PlayPages:
 
     async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
         """Everything that the page of a game shows."""
-        desk = self._desk
-        connected = await desk.connected(await desk.ledger.table(game_id))
-        table = await desk.ledger.table(game_id)
+        use_cases = self._use_cases
+        connected = await use_cases.connected(await use_cases.view(game_id))
+        view = await use_cases.view(game_id)
         # From here to the picture without a pause: the table may move on.
-        facts: dict[str, Any] = {**watched_facts(table, connected.__contains__, desk.ledger.now())}
-        mine = desk.seats_of(table, caller) if caller is not None else []
+        facts: dict[str, Any] = {**watched_facts(view, connected.__contains__, use_cases.now())}
+        mine = use_cases.seats_of(view, caller) if caller is not None else []
         sketch = None
-        if caller is not None and mine and desk.is_asked(table, caller):
-            sketch = turn_preview.sketched(table, caller, table.stored.decision, ())
-        decision = table.stored.decision
-        board = await self._games.board(table)
+        if caller is not None and mine and use_cases.is_asked(view, caller):
+            sketch = turn_preview.sketched(view, caller, view.stored.decision, ())
+        decision = view.stored.decision
+        board = await self._games.board(view)
         plan = turn_preview.plan(sketch, decision, (), board) if sketch is not None else None
         # The drawing is markup of our own, everything in it escaped.
         return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
@@ -148,11 +152,11 @@ class PlayPages:
         seat = _seat(form, len(new.plans))
         if seat is not None:
             new.plans[seat].name = caller.bot
-        table = await self._desk.create(caller, new, "")
+        view = await self._use_cases.create(caller, new, "")
         if seat is not None:
-            player = await self._desk.player(caller)
-            await self._desk.join(player, table.game_id, seat, b"", "")
-        response = RedirectResponse(f"/games/{table.game_id}", 303)
+            player = await self._use_cases.player(caller)
+            await self._use_cases.join(player, view.game_id, seat, b"", "")
+        response = RedirectResponse(f"/games/{view.game_id}", 303)
         if secret:
             remember(response, secret)
         return response
@@ -161,13 +165,13 @@ class PlayPages:
         """Answer a decision with a whole turn."""
         caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
         form = await _form(request)
-        _, receipt = await self._desk.submit(caller, game_id, _decision(form), _actions(form))
+        _, receipt = await self._use_cases.submit(caller, game_id, _decision(form), _actions(form))
         return _done(request, game_id, {"played": list(receipt.actions)})
 
     async def _resign(self, request: Request) -> Response:
         """Give the guest's seats up."""
         caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
-        await self._desk.resign(caller, game_id, None)
+        await self._use_cases.resign(caller, game_id, None)
         return _done(request, game_id, {})
 
 

@@ -22,17 +22,17 @@ Tell = Callable[[LiveGame], Awaitable[dict[str, Any]]]
 """Makes what is told of a game; the table is not looked at after its first pause."""
 
 
-async def news(desk: GameUseCases, game_id: str, known: int, tell: Tell) -> AsyncIterator[str]:
+async def news(use_cases: GameUseCases, game_id: str, known: int, tell: Tell) -> AsyncIterator[str]:
     """The game after each change from a version on, until it is over or the arena stops."""
     wake, told, quiet = asyncio.Event(), known, 0.0
     yield "retry: 1000\n\n"
-    async with desk.bells.game(game_id, wake, desk.stopping):
-        while not desk.stopping.is_set():
+    async with use_cases.notifications.game(game_id, wake, use_cases.stopping):
+        while not use_cases.stopping.is_set():
             wake.clear()
-            table = await desk.ledger.table(game_id)
-            over, version = table.stored.state == OVER, table.stored.version
+            view = await use_cases.view(game_id)
+            over, version = view.stored.state == OVER, view.stored.version
             if version != told:
-                yield _event("news", await tell(table), version)
+                yield _event("news", await tell(view), version)
                 told, quiet = version, 0.0
                 await asyncio.sleep(SECONDS_BETWEEN_NEWS)
             if over:

@@ -66,7 +66,7 @@ class SiteParts:
 
     settings: Settings
     port: int
-    desk: GameUseCases
+    use_cases: GameUseCases
     ladder: LadderAssembly
     accounts: Accounts
 
@@ -84,9 +84,9 @@ class Site:
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
         self._guests = BrowserPlayers(parts.accounts, dev=parts.settings.dev)
-        self._games = GameViews(parts.desk)
-        self._ladders = LadderViews(parts.ladder.office, parts.desk, parts.accounts)
-        self._seats = PlayPages(parts.desk, self._games, self._guests, self._templates)
+        self._games = GameViews(parts.use_cases)
+        self._ladders = LadderViews(parts.ladder.queries, parts.use_cases, parts.accounts)
+        self._seats = PlayPages(parts.use_cases, self._games, self._guests, self._templates)
 
     def app(self) -> Starlette:
         """The routes, with what is said when something is refused."""

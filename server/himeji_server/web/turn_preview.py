@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypedDict
 from himeji import render
 from himeji.rules.chance import Scripted
 from himeji.rules.errors import ChanceExhausted, InvalidRequest, StaleDecision
-from himeji.rules.game import ACTION, Game as Play
+from himeji.rules.game import ACTION, Game as Engine
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.live_game import LiveGame
@@ -50,81 +50,81 @@ class TurnPreview(TypedDict):
 class PreviewedTurn(NamedTuple):
     """A copy of a game in which a part of a turn was played."""
 
-    play: Play
+    engine: Engine
     seat: int
 
     @property
     def complete(self) -> bool:
         """Whether the turn is over."""
-        return self.play.over or self.play.to_move != self.seat
+        return self.engine.over or self.engine.to_move != self.seat
 
 
 def sketched(
-    table: LiveGame, caller: Caller, decision: int, actions: Sequence[int]
+    view: LiveGame, caller: Caller, decision: int, actions: Sequence[int]
 ) -> PreviewedTurn:
     """Play the actions on a copy of a game whose open decision is the caller's.
 
     Raises StaleDecision, NotYourDecision, IllegalAction, UnknownAction, InvalidRequest.
     """
     check_actions(len(actions))
-    if not GameUseCases.is_asked(table, caller) or table.stored.decision != decision:
-        raise StaleDecision("that decision is not open", {"game_id": table.game_id})
-    play = _copy(table)
-    sketch = PreviewedTurn(play, table.stored.seat)
+    if not GameUseCases.is_asked(view, caller) or view.stored.decision != decision:
+        raise StaleDecision("that decision is not open", {"game_id": view.game_id})
+    engine = _copy(view)
+    sketch = PreviewedTurn(engine, view.stored.seat)
     for action in actions:
         if sketch.complete:
             raise InvalidRequest("the turn was over before", {"field": "actions"})
         try:
-            play.apply(action)
+            engine.apply(action)
         except ChanceExhausted:
-            text = play.ruleset.actions.text(action)
+            text = engine.ruleset.actions.text(action)
             raise InvalidRequest(
                 f"“{text}” goes to chance: it cannot be tried", {"field": "actions"}
             ) from None
     return sketch
 
 
-def _copy(table: LiveGame) -> Play:
-    if table.play is None:
-        raise StaleDecision("the game has not begun", {"game_id": table.game_id})
-    play = table.play.clone()
-    play.chance, play.log = _NO_CHANCE, []
-    return play
+def _copy(view: LiveGame) -> Engine:
+    if view.engine is None:
+        raise StaleDecision("the game has not begun", {"game_id": view.game_id})
+    engine = view.engine.clone()
+    engine.chance, engine.log = _NO_CHANCE, []
+    return engine
 
 
 def plan(sketch: PreviewedTurn, decision: int, actions: Sequence[int], picture: str) -> TurnPreview:
     """The turn so far in words, and what may come next, with the places that the picture marks."""
-    play = sketch.play
-    told = [happening(play, n, record) for n, record in enumerate(play.log or [])]
+    engine = sketch.engine
+    told = [happening(engine, n, record) for n, record in enumerate(engine.log or [])]
     return {
         "seat": sketch.seat,
         "decision": decision,
-        "question": "" if sketch.complete else play.stack[-1].question(play),
+        "question": "" if sketch.complete else engine.stack[-1].question(engine),
         "actions": list(actions),
-        "steps": [play.ruleset.actions.text(action) for action in actions],
-        "effects": [each for each in told if each["kind"] != play.ruleset.event_kinds[ACTION]],
+        "steps": [engine.ruleset.actions.text(action) for action in actions],
+        "effects": [each for each in told if each["kind"] != engine.ruleset.event_kinds[ACTION]],
         "complete": sketch.complete,
-        "choices": [] if sketch.complete else _choices(play, render.marks(picture)),
+        "choices": [] if sketch.complete else _choices(engine, render.marks(picture)),
     }
 
 
-def _choices(play: Play, places: Collection[str]) -> list[Choice]:
-    texts = play.ruleset.actions
+def _choices(engine: Engine, places: Collection[str]) -> list[Choice]:
+    texts = engine.ruleset.actions
     return [
         {
             "action": action,
             "text": texts.text(action),
             "place": render.place_of(texts.text(action), places),
-            "reveals": _reveals(play, action),
-            "free": bool(play.free_answer_rule(action)),
+            "reveals": _reveals(engine, action),
+            "free": bool(engine.free_answer_rule(action)),
         }
-        for action in play.legal()
+        for action in engine.legal()
     ]
 
 
-def _reveals(play: Play, action: int) -> bool:
+def _reveals(engine: Engine, action: int) -> bool:
     """Whether an action goes to chance, tried on a copy that has none."""
-    twin = play.clone()
+    twin = engine.clone()
     twin.chance = _NO_CHANCE
     try:
         twin.apply(action)
