@@ -20,7 +20,7 @@ from himeji_server.store.cluster import slot_of
 from himeji_server.store.games import SeatRequest
 
 from tests.cluster.nodes import PATIENCE, SLOTS, Cluster, wait_until
-from tests.server.backstage import backstage
+from tests.server.ladder_process import ladder_process
 
 
 async def eventually(store, *command):
@@ -134,7 +134,7 @@ async def answer(host, table):
 
 
 async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
-    async with backstage(cluster.url) as stage:
+    async with ladder_process(cluster.url) as stage:
         table = await begun_game(stage.use_cases.commands)
         sent, send = [], stage.redis._send
 
@@ -150,7 +150,7 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
 
 
 async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_asks(cluster):
-    async with backstage(cluster.url) as stage:
+    async with ladder_process(cluster.url) as stage:
         host, live_games = stage.use_cases.commands, stage.use_cases.commands._live_games
         lost, kept = [await begun_game(host) for _ in range(2)]
         slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]

@@ -21,8 +21,8 @@ from himeji_sdk.ladders import LadderClient
 from himeji_server.ladder.background import LEASE
 from himeji_server.store import keys
 
-from tests.server.kinship import workers_of
-from tests.server.raw import raw_client
+from tests.server.process_tree import workers_of
+from tests.server.redis_client import raw_client
 
 ROOT = Path(__file__).parents[2]
 HIMEJI = str(Path(sys.executable).parent / "himeji")

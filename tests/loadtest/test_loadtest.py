@@ -20,7 +20,7 @@ from loadtest import measuring, weights
 from loadtest.__main__ import main
 from loadtest.arena import ArenaFailedError, own_arena
 from loadtest.measuring import Measure, reason_of, without_prefix
-from tests.server.kinship import children_of, words_of
+from tests.server.process_tree import children_of, words_of
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 280.0

@@ -29,7 +29,7 @@ from himeji_server.launch import serve
 from himeji_server.settings import Settings
 from himeji_server.store import presence
 
-from tests.server.raw import raw_client
+from tests.server.redis_client import raw_client
 
 PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""

@@ -20,8 +20,8 @@ from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import Store
 
 from tests.cluster.nodes import Cluster
-from tests.server.houses import House
-from tests.server.raw import raw_client
+from tests.server.game_process import GameProcess
+from tests.server.redis_client import raw_client
 
 PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
@@ -320,24 +320,24 @@ def pytest_terminal_summary(
 
 
 @pytest.fixture
-async def three(start_redis: Callable[..., Any], binary: Path) -> AsyncIterator[list[House]]:
+async def three(start_redis: Callable[..., Any], binary: Path) -> AsyncIterator[list[GameProcess]]:
     url = start_redis("--appendonly", "yes", binary=binary).url
-    opened = [House(await Store.connect(url)) for _ in range(3)]
+    opened = [GameProcess(await Store.connect(url)) for _ in range(3)]
     yield opened
-    for house in opened:
-        await house.store.close()
+    for process in opened:
+        await process.store.close()
 
 
 @pytest.fixture
-def houses(three: list[House]) -> list[House]:
+def processes(three: list[GameProcess]) -> list[GameProcess]:
     return three[:2]
 
 
 @pytest.fixture
-def one(houses: list[House]) -> House:
-    return houses[0]
+def one(processes: list[GameProcess]) -> GameProcess:
+    return processes[0]
 
 
 @pytest.fixture
-def two(houses: list[House]) -> House:
-    return houses[1]
+def two(processes: list[GameProcess]) -> GameProcess:
+    return processes[1]

@@ -9,11 +9,11 @@ import signal
 import sys
 import time
 
-from tests.server.backstage import backstage
+from tests.server.ladder_process import ladder_process
 
 
 async def rate(url):
-    async with backstage(url) as stage:
+    async with ladder_process(url) as stage:
         while True:
             await stage.rater.settle_all()
 

@@ -16,7 +16,7 @@ from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING, WAITING, SeatRequest
 
-from tests.server.houses import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
@@ -27,32 +27,32 @@ def at_random(seed):
     return lambda play: [chooser.choice(play.legal())]
 
 
-async def played_out(game_id, *houses, choose=lowest):
-    """Play to the end, each answer by the next house; the game."""
+async def played_out(game_id, *processes, choose=lowest):
+    """Play to the end, each answer by the next process; the game."""
     for number in range(2_000):
-        house = houses[number % len(houses)]
-        table = await house.live_games.game(game_id)
+        process = processes[number % len(processes)]
+        table = await process.live_games.game(game_id)
         if table.stored.state == OVER:
             return table
         if table.stored.seats[table.stored.seat].lost:
-            await house.clockwork.sweep()
+            await process.timers.sweep()
         else:
-            await act(house, game_id, choose)
+            await act(process, game_id, choose)
     raise AssertionError("the game does not end")
 
 
-async def until_over(house, game_id):
+async def until_over(process, game_id):
     """Sweep until a game is over."""
     async with asyncio.timeout(PATIENCE):
-        while (table := await house.live_games.game(game_id)).stored.state != OVER:
-            await house.clockwork.sweep()
+        while (table := await process.live_games.game(game_id)).stored.state != OVER:
+            await process.timers.sweep()
             await asyncio.sleep(0.01)
     return table
 
 
-async def until_time(house, time):
+async def until_time(process, time):
     async with asyncio.timeout(PATIENCE):
-        while await house.games.now() <= time:  # noqa: ASYNC110 - nobody rings for the time
+        while await process.games.now() <= time:  # noqa: ASYNC110 - nobody rings for the time
             await asyncio.sleep(0.01)
 
 
@@ -89,8 +89,8 @@ async def test_two_hosts_play_one_game_by_turns_and_its_replay_verifies(one, two
 async def test_a_game_stands_in_the_outbox_once_with_its_last_version(one, two):
     game_id = await begun(one)
     table = await played_out(game_id, one, two)
-    await one.clockwork.sweep()
-    await two.clockwork.sweep()
+    await one.timers.sweep()
+    await two.timers.sweep()
     entries = await raw(one, "XRANGE", keys.outbox(keys.bucket_of(game_id)), "-", "+")
     assert [fields for _, fields in entries] == [
         [b"game", game_id.encode(), b"version", b"%d" % table.stored.version]
@@ -100,12 +100,12 @@ async def test_a_game_stands_in_the_outbox_once_with_its_last_version(one, two):
 async def test_after_the_end_nothing_is_due_for_a_while(one):
     game_id = await begun(one)
     await played_out(game_id, one)
-    assert await one.clockwork.sweep() == 0
+    assert await one.timers.sweep() == 0
     assert await raw(one, "EXISTS", keys.log(game_id)) == 1
 
 
-async def memory(house, *names):
-    return sum([await raw(house, "MEMORY", "USAGE", name) or 0 for name in names])
+async def memory(process, *names):
+    return sum([await raw(process, "MEMORY", "USAGE", name) or 0 for name in names])
 
 
 async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, monkeypatch):
@@ -114,12 +114,12 @@ async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, mon
     table = await played_out(game_id, one, choose=at_random(1))
     names, before = (keys.game(game_id), keys.log(game_id)), replay_of(table)
     size = await memory(one, *names)
-    assert await two.clockwork.sweep() == 1
+    assert await two.timers.sweep() == 1
     assert await raw(one, "EXISTS", keys.log(game_id)) == 0
     assert await memory(one, *names) < size
-    for house in (one, two):
-        assert replay_of(await house.live_games.game(game_id)) == before
-        assert await house.clockwork.sweep() == 0
+    for process in (one, two):
+        assert replay_of(await process.live_games.game(game_id)) == before
+        assert await process.timers.sweep() == 0
     with pytest.raises(errors.GameEnded):
         await act(two, game_id, lambda _: [0])
 
@@ -130,7 +130,7 @@ async def test_a_game_whose_log_is_broken_is_not_made_smaller(one, two):
     await raw(one, "XDEL", keys.log(game_id), "3-0")
     bucket = keys.timers(keys.bucket_of(game_id))
     await raw(one, "ZADD", bucket, 0, game_id)
-    assert await two.clockwork.sweep() == 1
+    assert await two.timers.sweep() == 1
     assert await raw(one, "EXISTS", keys.log(game_id)) == 1
     assert await raw(one, "ZCARD", bucket) == 0
 
@@ -146,7 +146,10 @@ async def test_the_same_answer_by_two_hosts_at_once_is_played_once(one, two):
         stored, actions = table.stored, lowest(table.engine)
         bot = stored.seats[stored.seat].bot
         receipts = await asyncio.gather(
-            *(house.commands.act(game_id, bot, stored.decision, actions) for house in (one, two))
+            *(
+                process.commands.act(game_id, bot, stored.decision, actions)
+                for process in (one, two)
+            )
         )
         assert sorted(receipt.duplicate for receipt in receipts) == [False, True]
         assert receipts[0].entry == receipts[1].entry
@@ -181,8 +184,8 @@ async def test_an_answer_can_be_repeated_at_any_time_even_after_the_end(one, two
     bot = table.stored.seats[table.stored.seat].bot
     first = await one.commands.act(game_id, bot, decision, actions)
     await played_out(game_id, one, two)
-    for house in (one, two):
-        again = await house.commands.act(game_id, bot, decision, actions)
+    for process in (one, two):
+        again = await process.commands.act(game_id, bot, decision, actions)
         assert (again.entry, again.actions, again.duplicate) == (first.entry, first.actions, True)
     with pytest.raises(errors.AlreadyDecided):
         await two.commands.act(game_id, bot, decision, [*actions, 0])
@@ -325,13 +328,13 @@ async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, 
 # --- strikes ----------------------------------------------------------------------------------
 
 
-async def illegal_answer(house, game_id, action=None):
-    table = await house.live_games.game(game_id)
+async def illegal_answer(process, game_id, action=None):
+    table = await process.live_games.game(game_id)
     stored = table.stored
     illegal = next(a for a in range(500) if a not in table.engine.legal())
     wrong = illegal if action is None else action
     with pytest.raises((errors.IllegalAction, errors.UnknownAction)):
-        await house.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
+        await process.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
     return stored.seat
 
 
@@ -339,9 +342,9 @@ async def test_illegal_and_unknown_answers_are_strikes_and_the_last_one_ends_the
     game_id = await begun(one)
     seat = await illegal_answer(one, game_id)
     await illegal_answer(two, game_id, action=10**6)
-    for house in (one, two, one):  # retries of either
-        await illegal_answer(house, game_id)
-        await illegal_answer(house, game_id, action=10**6)
+    for process in (one, two, one):  # retries of either
+        await illegal_answer(process, game_id)
+        await illegal_answer(process, game_id, action=10**6)
     stored = (await one.live_games.game(game_id)).stored
     assert (stored.state, stored.seats[seat].strikes) == (PLAYING, 2)
     await illegal_answer(one, game_id, action=10**6 + 1)
@@ -439,9 +442,9 @@ async def test_a_lost_seat_is_told_so_and_how(one, two):
     stored = (await one.live_games.game(game_id)).stored
     bot = stored.seats[stored.seat].bot
     await one.commands.resign(game_id, bot, None)
-    for house in (one, two):
+    for process in (one, two):
         with pytest.raises(errors.SeatLost) as lost:
-            await house.commands.act(game_id, bot, stored.decision, [0])
+            await process.commands.act(game_id, bot, stored.decision, [0])
         assert lost.value.details["end_reason"] == "RESIGNED"
         assert lost.value.details["seat"] == str(stored.seat)
 
@@ -503,7 +506,7 @@ async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(on
 async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
     game_id = await begun(one, clock=clock)
     await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
-    await two.clockwork.sweep()
+    await two.timers.sweep()
     assert (await one.live_games.game(game_id)).stored.state == PLAYING
 
 
@@ -515,7 +518,7 @@ async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another
     for seat in range(2):
         assert (await one.games.sit(game_id, range(2), sitter(seat)))[0] == "ok"
     assert (await two.live_games.game(game_id)).stored.state == WAITING
-    await two.clockwork.sweep()
+    await two.timers.sweep()
     assert (await one.live_games.game(game_id)).stored.state == PLAYING
     table = await played_out(game_id, one)
     assert faults_of(replay_of(table)) == []
@@ -523,9 +526,9 @@ async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another
 
 async def test_all_who_sit_down_at_once_find_a_seat_each_and_one_beginning(one, two):
     game_id = (await one.commands.create(wished(4))).game_id
-    houses = (one, two, one, two)
+    processes = (one, two, one, two)
     joined = await asyncio.gather(
-        *(houses[n].commands.join(game_id, range(4), sitter(n)) for n in range(4))
+        *(processes[n].commands.join(game_id, range(4), sitter(n)) for n in range(4))
     )
     assert sorted(seat for _, seat in joined) == [0, 1, 2, 3]
     assert [entry.version for entry in (await one.games.load(game_id)).log] == [1]
@@ -563,8 +566,8 @@ async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, tw
     game_id = (await one.commands.create(wished(3), creator="cat")).game_id
     for seat in range(2):
         await one.commands.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
-    for house in (two, one):  # twice is the same as once
-        table = await house.commands.resign(game_id, BOTS[0], None)
+    for process in (two, one):  # twice is the same as once
+        table = await process.commands.resign(game_id, BOTS[0], None)
         assert (table.stored.state, table.open_seats()) == (WAITING, [0, 2])
     assert table.stored.seats[0].entropy == b""
     for seat in (0, 2):
@@ -595,11 +598,11 @@ async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, tw
     filled = await begun(one, clock=None)
     await raw(one, "HSET", keys.game(filled), "expires", 1)
     await until_time(two, (await one.live_games.game(game_id)).stored.expires)
-    assert await two.clockwork.sweep() == 1
+    assert await two.timers.sweep() == 1
     table = await one.live_games.game(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
     assert faults_of(replay_of(table)) == []
-    assert await two.clockwork.sweep() == 0
+    assert await two.timers.sweep() == 0
     assert (await two.live_games.game(patient)).stored.state == WAITING
     assert (await two.live_games.game(filled)).stored.state == PLAYING
     with pytest.raises(errors.GameEnded):
@@ -611,7 +614,7 @@ async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is
     for seat in range(2):
         await one.games.sit(game_id, [seat], sitter(seat))
     await until_time(two, (await one.live_games.game(game_id)).stored.expires)
-    await two.clockwork.sweep()
+    await two.timers.sweep()
     assert (await one.live_games.game(game_id)).stored.state == PLAYING
 
 
@@ -625,37 +628,37 @@ async def test_asking_for_games_that_do_not_exist_leaves_nothing_behind(one):
 # --- a log that was lost in part --------------------------------------------------------------
 
 
-async def delete_entry(house, game_id):
-    await raw(house, "XDEL", keys.log(game_id), "4-0")
+async def delete_entry(process, game_id):
+    await raw(process, "XDEL", keys.log(game_id), "4-0")
 
 
-async def cut_the_log(house, game_id):
-    last = (await house.games.load(game_id)).version
-    await raw(house, "XDEL", keys.log(game_id), f"{last}-0")
+async def cut_the_log(process, game_id):
+    last = (await process.games.load(game_id)).version
+    await raw(process, "XDEL", keys.log(game_id), f"{last}-0")
 
 
-async def alter_entry(house, game_id):
-    entries = await raw(house, "XRANGE", keys.log(game_id), "-", "+")
-    await raw(house, "DEL", keys.log(game_id))
+async def alter_entry(process, game_id):
+    entries = await raw(process, "XRANGE", keys.log(game_id), "-", "+")
+    await raw(process, "DEL", keys.log(game_id))
     for number, (identity, (name, entry)) in enumerate(entries):
         cause, rest = entry.split(b" ", 1)
         altered = b" ".join([str(int(cause) + (number == 2)).encode(), rest])
-        await raw(house, "XADD", keys.log(game_id), identity, name, altered)
+        await raw(process, "XADD", keys.log(game_id), identity, name, altered)
 
 
-async def garble_entry(house, game_id):
-    entries = await raw(house, "XRANGE", keys.log(game_id), "-", "+")
-    await raw(house, "DEL", keys.log(game_id))
+async def garble_entry(process, game_id):
+    entries = await raw(process, "XRANGE", keys.log(game_id), "-", "+")
+    await raw(process, "DEL", keys.log(game_id))
     for identity, _ in entries:
-        await raw(house, "XADD", keys.log(game_id), identity, "e", "no words")
+        await raw(process, "XADD", keys.log(game_id), identity, "e", "no words")
 
 
-async def lower_version(house, game_id):
-    await raw(house, "HINCRBY", keys.game(game_id), "version", -2)
+async def lower_version(process, game_id):
+    await raw(process, "HINCRBY", keys.game(game_id), "version", -2)
 
 
-async def alter_snapshot(house, game_id):
-    await raw(house, "HSET", keys.game(game_id), "position", b"another")
+async def alter_snapshot(process, game_id):
+    await raw(process, "HSET", keys.game(game_id), "position", b"another")
 
 
 async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_game(
@@ -690,8 +693,8 @@ DAMAGES = [delete_entry, cut_the_log, alter_entry, garble_entry, lower_version, 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("who", ["who read it before", "who reads it first"])
-async def test_a_game_whose_log_is_not_what_was_committed_is_void(houses, damage, who):
-    one, two = houses
+async def test_a_game_whose_log_is_not_what_was_committed_is_void(processes, damage, who):
+    one, two = processes
     game_id = await begun(one)
     for _ in range(6):
         await act(one, game_id, lowest)
@@ -705,24 +708,24 @@ async def test_a_game_whose_log_is_not_what_was_committed_is_void(houses, damage
     table = await reader.live_games.game(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "NO_CONTEST")
     assert reader.rung[game_id] > 0
-    for house in houses:
-        told = await house.live_games.game(game_id)
+    for process in processes:
+        told = await process.live_games.game(game_id)
         assert (told.stored.state, end_reason(told)) == (OVER, "NO_CONTEST")
         assert replay_of(told).game.chance.secret
         with pytest.raises(errors.GameEnded):
-            await house.commands.act(game_id, BOTS[stored], told.stored.decision, [0])
+            await process.commands.act(game_id, BOTS[stored], told.stored.decision, [0])
     assert await raw(one, "ZCARD", keys.timers(keys.bucket_of(game_id))) == 0
     assert await raw(one, "XLEN", keys.outbox(keys.bucket_of(game_id))) == 1
 
 
-async def set_back(house, game_id, steps=3):
+async def set_back(process, game_id, steps=3):
     """What a failover can do: the whole game as it was some commits ago."""
     names = (keys.game(game_id), keys.log(game_id))
-    before = [await raw(house, "DUMP", name) for name in names]
+    before = [await raw(process, "DUMP", name) for name in names]
     for _ in range(steps):
-        await act(house, game_id, lowest)
+        await act(process, game_id, lowest)
     for name, dump in zip(names, before, strict=True):
-        await raw(house, "RESTORE", name, 0, dump, "REPLACE")
+        await raw(process, "RESTORE", name, 0, dump, "REPLACE")
 
 
 @pytest.mark.parametrize("deed", ["looks", "answers", "resigns", "sweeps"])
@@ -740,9 +743,9 @@ async def test_a_game_that_was_set_back_is_void_for_whoever_saw_more_of_it(one, 
         await one.commands.resign(game_id, BOTS[0], None)
     elif deed == "sweeps":
         await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)
-        await one.clockwork.sweep()
-    for house in (one, two):
-        assert end_reason(await house.live_games.game(game_id)) == "NO_CONTEST"
+        await one.timers.sweep()
+    for process in (one, two):
+        assert end_reason(await process.live_games.game(game_id)) == "NO_CONTEST"
 
 
 async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_the_other(one, two):

@@ -5,7 +5,7 @@ from himeji.v1.ladder_service_pb2 import FlagKind
 from himeji_server.ladder.fair_play import tail, too_often
 from himeji_server.ladder.standings import Row
 
-from tests.server.backstage import LADDER, backstage
+from tests.server.ladder_process import LADDER, ladder_process
 
 A, B, C, D = "ann/a", "bob/b", "cyd/c", "dan/d"
 REPEAT, QUICK = FlagKind.FLAG_KIND_REPEAT_GAMES, FlagKind.FLAG_KIND_QUICK_RESIGN
@@ -13,7 +13,7 @@ REPEAT, QUICK = FlagKind.FLAG_KIND_REPEAT_GAMES, FlagKind.FLAG_KIND_QUICK_RESIGN
 
 @pytest.fixture
 async def stage(start_redis):
-    async with backstage(start_redis().url) as opened:
+    async with ladder_process(start_redis().url) as opened:
         yield opened
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
 
-from tests.server.backstage import ADMIN, LADDER, backstage
+from tests.server.ladder_process import ADMIN, LADDER, ladder_process
 
 ROOT = Path(__file__).parents[2]
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
@@ -49,7 +49,7 @@ async def log_of(stage):
 
 async def test_every_game_is_rated_exactly_once_however_often_the_rater_is_killed(start_redis):
     url, chance = start_redis(*DURABLE).url, random.Random(6)
-    async with backstage(url) as stage:
+    async with ladder_process(url) as stage:
         played, lives = [], 0
 
         async def play(games):

@@ -14,7 +14,7 @@ from himeji_server.ladder.pairing import Policy
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.store import keys
 
-from tests.server.backstage import ADMIN, LADDER, READY_MS, backstage, let_time_pass
+from tests.server.ladder_process import ADMIN, LADDER, READY_MS, ladder_process, let_time_pass
 
 A, B, C, D = "ann/a", "bob/b", "cyd/c", "dan/d"
 
@@ -26,14 +26,14 @@ def redis_server(start_redis):
 
 @pytest.fixture
 async def stage(redis_server):
-    async with backstage(redis_server.url) as opened:
+    async with ladder_process(redis_server.url) as opened:
         yield opened
 
 
 @pytest.fixture
 async def other(redis_server):
     """Another process on the same Redis."""
-    async with backstage(redis_server.url) as opened:
+    async with ladder_process(redis_server.url) as opened:
         yield opened
 
 

@@ -14,14 +14,14 @@ from himeji_server.store import keys
 from himeji_server.store.audit import FIRST_LINK, link
 
 from tests.server.arena_client import soon
-from tests.server.backstage import ADMIN, LADDER, backstage
+from tests.server.ladder_process import ADMIN, LADDER, ladder_process
 
 A, B, C = "ann/a", "bob/b", "cyd/c"
 
 
 @pytest.fixture
 async def stage(start_redis):
-    async with backstage(start_redis().url) as opened:
+    async with ladder_process(start_redis().url) as opened:
         yield opened
 
 

@@ -11,8 +11,8 @@ from himeji_server.store import Store
 from himeji_server.store.queues import QueueStore
 
 from tests.server.arena_client import PATIENCE, kind, reason, reason_of
-from tests.server.backstage import let_time_pass
 from tests.server.ladder_arena import Regular, enter, reception
+from tests.server.ladder_process import let_time_pass
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder import tournament_runner
 from himeji_server.names import BotName
 
-from tests.server.backstage import ADMIN, backstage
+from tests.server.ladder_process import ADMIN, ladder_process
 
 A, B, C, D = BOTS = ("ann/a", "bob/b", "cyd/c", "dan/d")
 ROBIN = TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN
@@ -35,7 +35,7 @@ def redis_server(start_redis):
 
 @pytest.fixture
 async def stage(redis_server):
-    async with backstage(redis_server.url) as opened:
+    async with ladder_process(redis_server.url) as opened:
         for bot in BOTS:
             await opened.accounts.bots.ensure(BotName(*bot.split("/")))
         yield opened
@@ -118,7 +118,7 @@ async def test_a_tournament_goes_on_in_another_process(stage, redis_server):
     await connect(stage, *BOTS)
     await stage.events.create(ADMIN, request(bots=BOTS, rounds=2))
     await play(stage, rounds=3)
-    async with backstage(redis_server.url) as other:
+    async with ladder_process(redis_server.url) as other:
         tournament, table = await play(other)
     assert (tournament.state, tournament.games_played) == (OVER, 24)
     assert [row.points for row in table] == [12.0, 8.0, 4.0, 0.0]

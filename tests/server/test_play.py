@@ -30,7 +30,7 @@ from tests.server.arena_client import (
     reason_of,
     soon,
 )
-from tests.server.raw import raw_client
+from tests.server.redis_client import raw_client
 from tests.server.replays import faults_of
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")

@@ -25,7 +25,7 @@ from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
 from tests.server.conftest import open_arena
-from tests.server.kinship import children_of, workers_of
+from tests.server.process_tree import children_of, workers_of
 
 OWN_CONNECTION = [("grpc.use_local_subchannel_pool", 1)]
 TWO = ("--port", "0", "--processes", "2", "--metrics-port", "0")

@@ -39,7 +39,7 @@ async def let_time_pass(store, game_id, milliseconds):
     await store.call("ZADD", keys.seatings(LADDER), 1, game_id)
 
 
-class Backstage:
+class LadderProcess:
     """One process's ladder, to be worked by hand."""
 
     def __init__(self, store):
@@ -105,10 +105,10 @@ class Backstage:
 
 
 @asynccontextmanager
-async def backstage(url):
+async def ladder_process(url):
     store = await Store.connect(url)
     try:
-        yield Backstage(store)
+        yield LadderProcess(store)
     finally:
         await asyncio.sleep(0)
         await store.close()

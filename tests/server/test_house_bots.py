@@ -16,7 +16,7 @@ from himeji_server.launch.house_bots import HouseBots
 from himeji_server.startup_errors import StartRefusedError
 from structlog.testing import capture_logs
 
-from tests.server.kinship import children_of, words_of
+from tests.server.process_tree import children_of, words_of
 
 PATIENCE = 120.0
 

@@ -15,7 +15,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from tests.server.conftest import RedisProcess
-from tests.server.houses import BOTS, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
 
 PATIENCE = 120.0
 
@@ -27,22 +27,22 @@ async def until(condition):
 
 
 @asynccontextmanager
-async def listening(*houses):
-    """What each of the houses hears of games while it listens."""
-    heard = {house: [] for house in houses}
-    for house in houses:
-        pass_on = house.notifications._pass_on
+async def listening(*processes):
+    """What each of the processes hears of games while it listens."""
+    heard = {process: [] for process in processes}
+    for process in processes:
+        pass_on = process.notifications._pass_on
 
-        def note(channel, words, house=house, pass_on=pass_on):
-            if channel in house.games.bells and words != ["hello"]:
-                heard[house].append(tuple(words))
+        def note(channel, words, process=process, pass_on=pass_on):
+            if channel in process.games.bells and words != ["hello"]:
+                heard[process].append(tuple(words))
             pass_on(channel, words)
 
-        house.notifications._pass_on = note
-    tasks = [asyncio.create_task(house.notifications.follow()) for house in houses]
+        process.notifications._pass_on = note
+    tasks = [asyncio.create_task(process.notifications.follow()) for process in processes]
     try:
-        for house in houses:
-            await until(lambda house=house: all_heard(house))
+        for process in processes:
+            await until(lambda process=process: all_heard(process))
         yield heard
     finally:
         for task in tasks:
@@ -50,16 +50,16 @@ async def listening(*houses):
         await asyncio.wait(tasks)
 
 
-async def all_heard(house):
+async def all_heard(process):
     """Whether somebody listens to each channel of a process, wherever it is."""
-    return all([await raw(house, "SPUBLISH", each, "hello") for each in house.games.bells])
+    return all([await raw(process, "SPUBLISH", each, "hello") for each in process.games.bells])
 
 
 class Follower:
     """Somebody who follows a game."""
 
-    def __init__(self, house, game_id):
-        self._house, self._game_id = house, game_id
+    def __init__(self, process, game_id):
+        self._house, self._game_id = process, game_id
         self.versions = []
 
     async def come(self):
@@ -76,8 +76,8 @@ class Follower:
             self.versions.append(table.stored.version)
 
 
-async def ears(house, game_id):
-    found = await raw(house, "HGET", keys.game(game_id), "ears")
+async def ears(process, game_id):
+    found = await raw(process, "HGET", keys.game(game_id), "ears")
     return bytes(found or b"").decode().split()
 
 
@@ -94,19 +94,23 @@ async def test_a_change_rings_where_the_game_is_followed_and_nowhere_else(three)
         await act(one, other, lowest)
         await act(one, game_id, lowest)
         await until(lambda: seen(theirs, 5))
-    assert [heard[house] for house in three] == [[], [(game_id, str(n)) for n in (2, 3, 4, 5)], []]
+    assert [heard[process] for process in three] == [
+        [],
+        [(game_id, str(n)) for n in (2, 3, 4, 5)],
+        [],
+    ]
 
 
 async def seen(follower, version):
     return version in follower.versions
 
 
-async def test_a_seat_that_is_taken_or_left_rings_everywhere_it_is_followed(houses):
-    one = houses[0]
+async def test_a_seat_that_is_taken_or_left_rings_everywhere_it_is_followed(processes):
+    one = processes[0]
     game_id = (await one.commands.create(wished())).game_id
-    async with listening(*houses) as heard:
-        for house in houses:
-            await Follower(house, game_id).come()
+    async with listening(*processes) as heard:
+        for process in processes:
+            await Follower(process, game_id).come()
         await one.games.sit(game_id, [0], sitter(0))
         await one.games.stand_up(game_id, [0], sitter(0).bot)
         await until(lambda: rung_twice(heard))
@@ -117,10 +121,10 @@ async def rung_twice(heard):
     return all(len(words) == 2 for words in heard.values())
 
 
-async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(houses, monkeypatch):
-    one, two = houses
+async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(processes, monkeypatch):
+    one, two = processes
     game_id = await begun(one)
-    async with listening(*houses) as heard:
+    async with listening(*processes) as heard:
         follower = await Follower(two, game_id).come()
         follower.leave()
         two.notifications._let_fade()
@@ -139,15 +143,15 @@ async def rung(heard):
     return bool(heard)
 
 
-async def deaf(house, game_id):
-    return not await ears(house, game_id)
+async def deaf(process, game_id):
+    return not await ears(process, game_id)
 
 
-async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(houses, monkeypatch):
+async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(processes, monkeypatch):
     monkeypatch.setattr(notifications, "SECONDS_BETWEEN_LOOKS", 0.05)
-    one, two = houses
+    one, two = processes
     game_id = await begun(one)
-    async with listening(*houses) as heard:
+    async with listening(*processes) as heard:
         follower = await Follower(two, game_id).come()
         await raw(one, "HDEL", keys.game(game_id), "ears")  # as a lost primary may
         looking = asyncio.create_task(two.notifications.look_around())
@@ -161,14 +165,14 @@ async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(hous
         assert heard[two] == [(game_id, "3")]
 
 
-async def listens(house, game_id):
-    return len(await ears(house, game_id)) == 1
+async def listens(process, game_id):
+    return len(await ears(process, game_id)) == 1
 
 
-async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(houses):
-    one, two = houses
+async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(processes):
+    one, two = processes
     game_id = await begun(one)
-    async with listening(*houses):
+    async with listening(*processes):
         follower = await Follower(two, game_id).come()
         bot = (await one.live_games.game(game_id)).stored.seats[0].bot
         await one.commands.resign(game_id, bot, None)
@@ -183,8 +187,8 @@ async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(houses):
         assert await ears(one, game_id) == []
 
 
-async def test_asking_for_the_bells_of_no_game_makes_none(houses):
-    one, _ = houses
+async def test_asking_for_the_bells_of_no_game_makes_none(processes):
+    one, _ = processes
     await one.notifications.hear("none")
     assert await raw(one, "EXISTS", keys.game("none")) == 0
 
@@ -210,8 +214,8 @@ async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypat
     assert len(await ears(one, game_id)) == 1
 
 
-async def test_a_game_in_which_catching_up_fails_is_read_anew(houses, monkeypatch):
-    one, two = houses
+async def test_a_game_in_which_catching_up_fails_is_read_anew(processes, monkeypatch):
+    one, two = processes
     game_id = await begun(one)
     await two.live_games.game(game_id)
     await act(one, game_id, lowest)
@@ -228,8 +232,8 @@ async def test_a_game_in_which_catching_up_fails_is_read_anew(houses, monkeypatc
     assert mine.engine.dumps() == theirs.engine.dumps()
 
 
-async def test_what_others_played_is_played_on_from_what_is_known(houses, monkeypatch):
-    one, two = houses
+async def test_what_others_played_is_played_on_from_what_is_known(processes, monkeypatch):
+    one, two = processes
     game_id = (await one.commands.create(wished())).game_id
     known = await two.live_games.game(game_id)  # before its seats are taken
     for seat in range(2):
@@ -256,8 +260,8 @@ async def test_what_others_played_is_played_on_from_what_is_known(houses, monkey
     assert (await one.live_games.game(game_id)).stored.version == 22
 
 
-async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_follows_it(houses):
-    one, two = houses
+async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_follows_it(processes):
+    one, two = processes
     game_id = await begun(one)
     await two.live_games.game(game_id)
     for _ in range(10):
@@ -269,8 +273,8 @@ async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_foll
     assert (await two.live_games.game(game_id)).stored.state == OVER
 
 
-async def test_an_answer_to_what_another_process_asked_is_taken_at_once(houses):
-    one, two = houses
+async def test_an_answer_to_what_another_process_asked_is_taken_at_once(processes):
+    one, two = processes
     game_id = await begun(one)
     await two.live_games.game(game_id)  # and hears of nothing after it
     await act(one, game_id, lowest)
@@ -281,9 +285,9 @@ async def test_an_answer_to_what_another_process_asked_is_taken_at_once(houses):
     assert (receipt.duplicate, receipt.entry.version) == (False, stored.version + 1)
 
 
-async def test_games_that_end_elsewhere_are_laid_aside_too(houses, monkeypatch):
+async def test_games_that_end_elsewhere_are_laid_aside_too(processes, monkeypatch):
     monkeypatch.setattr(live_games, "MOST_OVER", 1)
-    one, two = houses
+    one, two = processes
     for _ in range(3):
         game_id = await begun(one)
         await two.live_games.game(game_id)
@@ -292,8 +296,8 @@ async def test_games_that_end_elsewhere_are_laid_aside_too(houses, monkeypatch):
     assert [*two.live_games.cached] == [game_id]
 
 
-async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(houses, monkeypatch):
-    one, two = houses
+async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(processes, monkeypatch):
+    one, two = processes
     game_id = await begun(one)
     await act(one, game_id, lowest)
     load, reads = two.games.load, []
@@ -310,8 +314,10 @@ async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(hous
     assert len(reads) == 2
 
 
-async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(houses, monkeypatch):
-    one, two = houses
+async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(
+    processes, monkeypatch
+):
+    one, two = processes
     lost, whole = await begun(one), await begun(one)
     for game_id in (lost, whole):
         await two.live_games.game(game_id)

@@ -15,7 +15,7 @@ CLOCK = (600_000, 1_000)
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
 
 
-class House:
+class GameProcess:
     """A host with a connection of its own, as a process has."""
 
     def __init__(self, store):
@@ -27,7 +27,7 @@ class House:
         self.notifications = Notifications(self.games, self.presence)
         self.notifications.live_games = self.live_games
         self.commands = GameCommands(self.live_games)
-        self.clockwork = Timers(self.live_games)
+        self.timers = Timers(self.live_games)
 
     def _ring(self, table):
         self.rung[table.game_id] += 1
@@ -42,27 +42,27 @@ def sitter(seat, request_id=""):
     return SeatRequest(BOTS[seat], 1, b"", request_id)
 
 
-async def begun(house, seats=2, **wish):
+async def begun(process, seats=2, **wish):
     """A game that has begun."""
-    game_id = (await house.commands.create(wished(seats, **wish))).game_id
+    game_id = (await process.commands.create(wished(seats, **wish))).game_id
     for seat in range(seats):
-        table, _ = await house.commands.join(game_id, range(seats), sitter(seat))
+        table, _ = await process.commands.join(game_id, range(seats), sitter(seat))
     assert table.stored.state == PLAYING
     return game_id
 
 
-async def act(house, game_id, choose, **more):
+async def act(process, game_id, choose, **more):
     """Answer the open decision with what `choose` makes of the game; the receipt."""
-    table = await house.live_games.game(game_id)
+    table = await process.live_games.game(game_id)
     stored = table.stored
     actions = choose(table.engine)
     bot = stored.seats[stored.seat].bot
-    return await house.commands.act(game_id, bot, stored.decision, actions, **more)
+    return await process.commands.act(game_id, bot, stored.decision, actions, **more)
 
 
 def lowest(play):
     return [stand_in(play)]
 
 
-async def raw(house, *command):
-    return await house.store.call(*command)
+async def raw(process, *command):
+    return await process.store.call(*command)
