@@ -12,6 +12,7 @@ import himeji_server.store.cluster as module
 import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
+from himeji.wire.clock import Clock
 from himeji_sdk import Client
 from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
@@ -122,7 +123,7 @@ async def begun_game(host):
     """A game of two bots that are asked for their first answer."""
     bots = ("ada/one", "bob/two")
     plans = tuple(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE) for _ in bots)
-    table = await host.create(NewGame("duel", {}, plans, (60_000, 0), strike_limit=3))
+    table = await host.create(NewGame("duel", {}, plans, Clock(60_000, 0), strike_limit=3))
     for seat, bot in enumerate(bots):
         table, _ = await host.join(table.game_id, [seat], SeatRequest(bot, 1, b"", ""))
     return table

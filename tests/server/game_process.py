@@ -4,6 +4,7 @@ from collections import Counter
 
 from himeji.rules.stand_in import stand_in
 from himeji.v1.game_pb2 import SeatPlan
+from himeji.wire.clock import CASUAL
 from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
@@ -11,7 +12,6 @@ from himeji_server.games.timers import Timers
 from himeji_server.store.games import PLAYING, GameStore, SeatRequest
 from himeji_server.store.presence import Presence
 
-CLOCK = (600_000, 1_000)
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
 
 
@@ -34,7 +34,7 @@ class GameProcess:
         self.notifications.ring(table)
 
 
-def wished(seats=2, clock=CLOCK, strikes=3):
+def wished(seats=2, clock=CASUAL, strikes=3):
     return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
 
 

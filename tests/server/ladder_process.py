@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.wire.clock import Clock
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.assembly import GameAssembly
@@ -64,7 +65,7 @@ class LadderProcess:
             ruleset="base",
             options={},
             plans=tuple(SeatPlan(policy=plan, name=bot) for bot, _ in seats),
-            clock=(60_000, 0),
+            clock=Clock(60_000, 0),
             strike_limit=3,
             ladder=ladder,
             rated=True,

@@ -11,12 +11,13 @@ from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.games import OVER, PLAYING, WAITING, SeatRequest
 
-from tests.server.game_process import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
@@ -453,7 +454,8 @@ async def test_a_lost_seat_is_told_so_and_how(one, two):
 
 
 async def test_the_receipts_add_up_to_what_is_left(one, two):
-    game_id = await begun(one, 3, clock=(60_000, 700))
+    clock = Clock(60_000, 700)
+    game_id = await begun(one, 3, clock=clock)
     table = await played_out(game_id, one, two, choose=plan_ahead(random.Random(2), 3))
     left = [60_000] * 3
     asked = None
@@ -461,7 +463,9 @@ async def test_the_receipts_add_up_to_what_is_left(one, two):
         if line.cause == LogCause.LOG_CAUSE_ANSWER:
             assert entry.charged == entry.time - asked
             assert entry.added == 700 * len(line.actions)
+            counted = clock.after_answer(left[line.seat], entry.charged, len(line.actions))
             left[line.seat] += entry.added - entry.charged
+            assert counted == left[line.seat]
             assert entry.left == left[line.seat]
             assert line.charged.ToMilliseconds() == entry.charged
         asked = entry.time
@@ -479,7 +483,7 @@ async def test_an_untimed_game_has_no_receipts_and_no_flag(one):
 async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
     one, two, connected, expected
 ):
-    game_id = await begun(one, clock=(1, 0))
+    game_id = await begun(one, clock=Clock(1, 0))
     stored = (await one.live_games.game(game_id)).stored
     if connected:
         await one.presence.arrive(stored.seats[stored.seat].bot, "stream")
@@ -491,7 +495,7 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
 
 
 async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(one, two):
-    game_id = await begun(one, clock=(1, 0))
+    game_id = await begun(one, clock=Clock(1, 0))
     table = await one.live_games.game(game_id)
     stored = table.stored
     await until_time(one, stored.asked + 1)
@@ -502,7 +506,7 @@ async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(on
     assert (table.stored.state, end_reason(table)) == (OVER, "OUTLASTED")
 
 
-@pytest.mark.parametrize("clock", [CLOCK, None], ids=["timed", "untimed"])
+@pytest.mark.parametrize("clock", [CASUAL, None], ids=["timed", "untimed"])
 async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
     game_id = await begun(one, clock=clock)
     await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
@@ -765,7 +769,7 @@ async def test_a_finished_game_keeps_its_result_whatever_happens_to_its_log(one,
 
 @pytest.mark.parametrize("damage", [garble_entry, "gone", "without a header"])
 async def test_one_damaged_game_does_not_keep_others_from_what_is_due(one, two, damage):
-    bad, good = await begun(one, clock=(1, 0)), await begun(one, clock=(1, 0))
+    bad, good = await begun(one, clock=Clock(1, 0)), await begun(one, clock=Clock(1, 0))
     if damage == "gone":
         await raw(one, "DEL", keys.game(bad), keys.log(bad))
     elif damage == "without a header":
@@ -817,14 +821,14 @@ async def resigned(one, _two):
 
 
 async def timeout(one, two):
-    game_id = await begun(one, clock=(1, 0))
+    game_id = await begun(one, clock=Clock(1, 0))
     for bot in BOTS:
         await one.presence.arrive(bot, "stream")
     return await until_over(two, game_id)
 
 
 async def disconnected(one, two):
-    return await until_over(two, await begun(one, clock=(1, 0)))
+    return await until_over(two, await begun(one, clock=Clock(1, 0)))
 
 
 async def strikes(one, _two):

@@ -27,6 +27,7 @@ from himeji.rules.errors import (
 from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry, commitment, first_link
+from himeji.wire.clock import Clock
 
 from himeji_server import names
 from himeji_server.games.live_game import GivenAnswer, LiveGame, PlayedPrefix, play_prefix
@@ -58,7 +59,7 @@ class NewGame:
     ruleset: str
     options: dict[str, str]
     plans: tuple[SeatPlan, ...]
-    clock: tuple[int, int] | None  # bank and increment in milliseconds
+    clock: Clock | None
     strike_limit: int
     ladder: str = ""
     tournament: str = ""
@@ -106,8 +107,7 @@ class GameCommands:
         for seat, (bot, version) in zip(header.seats, new.meant_for, strict=False):
             seat.bot, seat.bot_version = bot, version
         if new.clock is not None:
-            header.clock.bank.FromMilliseconds(new.clock[0])
-            header.clock.increment.FromMilliseconds(new.clock[1])
+            new.clock.write(header.clock)
         header.chance.commitment = commitment(secret)
         chain = first_link(header.game_id, header.chance.commitment)
         await self._live_games.games.create(header, secret, chain, new.patience, creator)

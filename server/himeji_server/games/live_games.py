@@ -22,6 +22,7 @@ from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, ChainEntry, link
+from himeji.wire.clock import flag_fall_reason
 from himeji.wire.results import result
 
 from himeji_server.games.game_locks import GameLocks
@@ -255,8 +256,7 @@ class LiveGames:
 
     async def flag_reason(self, bot: str) -> EndReason.ValueType:
         """Why the time of a bot ran out: it was slow, or it was gone."""
-        connected = await self._presence.holder(bot)
-        return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
+        return flag_fall_reason(connected=bool(await self._presence.holder(bot)))
 
     async def lose(
         self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""

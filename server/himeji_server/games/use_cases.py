@@ -34,10 +34,8 @@ from himeji_server.rate_limits import check_actions
 from himeji_server.store.games import OVER, PLAYING, WAITING, GameStore, SeatRequest
 from himeji_server.store.presence import Presence
 
-STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds
 STANDARD_STRIKES: Final = 3
 MOST_STRIKES: Final = 100
-LONGEST_CLOCK: Final = 7 * 24 * 3_600_000
 MOST_ENTROPY: Final = 32
 MOST_NOTED: Final = 100  # games of a bot beyond which invitations are told but not noted
 SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
@@ -251,10 +249,8 @@ class GameUseCases:
 def _check_new(new: NewGame) -> None:
     if not 1 <= new.strike_limit <= MOST_STRIKES:
         raise InvalidRequest(f"the strike limit is 1 to {MOST_STRIKES}", {"field": "strike_limit"})
-    if new.clock is not None and not (
-        0 < new.clock[0] <= LONGEST_CLOCK and 0 <= new.clock[1] <= LONGEST_CLOCK
-    ):
-        raise InvalidRequest("a clock has a bank of up to seven days", {"field": "clock"})
+    if new.clock is not None:
+        new.clock.check()
     for number, plan in enumerate(new.plans):
         _check_plan(plan, f"seats[{number}]")
 

@@ -245,7 +245,7 @@ def _new_game(ladder: Ladder, tickets: Sequence[Ticket], deal: Deal | None) -> N
         ruleset=ladder.ruleset,
         options=dict(ladder.options),
         plans=tuple(SeatPlan(policy=policy, name=each.bot) for each in tickets),
-        clock=(ladder.bank, ladder.increment),
+        clock=ladder.clock,
         strike_limit=ladder.strike_limit,
         ladder=ladder.name,
         rated=True,

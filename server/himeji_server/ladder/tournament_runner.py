@@ -14,6 +14,7 @@ import structlog
 from himeji.rules.errors import UnknownGame
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
 from himeji.v1.ladder_service_pb2 import TournamentSystem
+from himeji.wire.clock import Clock
 
 from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import GameUseCases
@@ -193,7 +194,7 @@ def _new_game(asked: TournamentRecord, table: tuple[str, ...]) -> NewGame:
         ruleset=asked.ruleset,
         options=asked.options,
         plans=tuple(SeatPlan(policy=policy, name=bot) for bot in table),
-        clock=(asked.bank, asked.increment),
+        clock=Clock(asked.bank, asked.increment),
         strike_limit=STRIKES,
         tournament=asked.name,
         meant_for=tuple((bot, versions[bot]) for bot in table),
