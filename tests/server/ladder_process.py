@@ -71,20 +71,30 @@ class LadderProcess:
             rated=True,
             meant_for=tuple(seats),
         )
-        host = self.use_cases.commands
-        game_id = (await host.create(new)).game_id
+        commands = self.use_cases.commands
+        game_id = (await commands.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
-            await host.join(game_id, [number], SeatRequest(bot, version, b"", ""))
+            await commands.join(game_id, [number], SeatRequest(bot, version, b"", ""))
         for loser in losers:
-            await host.resign(game_id, loser, None)
+            await self.resign(game_id, loser)
         if settle:
             await self.rater.settle_all()
         return game_id
 
+    async def resign(self, game_id, bot):
+        await self.use_cases.commands.resign(game_id, bot, None)
+
+    async def connect(self, bot):
+        """Open a stream of the bot's."""
+        await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+
+    async def disconnect(self, bot):
+        await self.use_cases.presence.leave(bot, f"stream of {bot}")
+
     async def here(self, *bots, ladder=LADDER, most=1):
         """Bots that have a stream and are in the queue, one after the other."""
         for bot in bots:
-            await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+            await self.connect(bot)
             await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from himeji.rules.errors import (
     SeatTaken,
     UnknownGame,
 )
-from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
@@ -244,6 +244,44 @@ class GameUseCases:
             if len(found) == size:
                 return found, pagination.token(place, question)
         return found, ""
+
+    # --- for the ladder and the page --------------------------------------------------------------
+
+    async def seat_bots(self, new: NewGame, game_id: str) -> LiveGame:
+        """Create a game whose seats are meant for bots, and notify each of them."""
+        game = await self.commands.create(new, game_id)
+        for bot in dict.fromkeys(plan.name for plan in new.plans):
+            await self.presence.add_game(bot, game_id)
+            await self.presence.tell_seated(bot, game_id)
+        return game
+
+    async def cancel(
+        self, game_id: str, reason: EndReason.ValueType = EndReason.END_REASON_CANCELLED
+    ) -> LiveGame:
+        """End a game that has not begun; one that has begun goes on."""
+        return await self.commands.cancel(game_id, reason)
+
+    async def end(self, game_id: str, reason: EndReason.ValueType) -> LiveGame:
+        """End a game from outside its rules, whether it has begun or not."""
+        return await self.commands.end(game_id, reason)
+
+    async def is_connected(self, bot: str) -> bool:
+        """Whether the bot has an open stream, at any process."""
+        return bool(await self.presence.holder(bot))
+
+    async def connected_bots(self, bots: Iterable[str]) -> frozenset[str]:
+        """Those of the bots that have an open stream, at any process."""
+        each = list(dict.fromkeys(bots))
+        connected = await asyncio.gather(*map(self.is_connected, each))
+        return frozenset(bot for bot, there in zip(each, connected, strict=True) if there)
+
+    async def games_of(self, bot: str) -> list[str]:
+        """The games that the bot has a seat in or is invited to, unless known to be over."""
+        return await self.presence.games_of(bot)
+
+    async def head(self, game_id: str) -> LiveGame:
+        """A game without its log and its position; raises UnknownGame."""
+        return LiveGame(await self._games.head(game_id))
 
 
 def _check_new(new: NewGame) -> None:

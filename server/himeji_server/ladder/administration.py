@@ -178,7 +178,7 @@ class Administration:
         await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
         table = await self._use_cases.view(game_id)
         if table.stored.state != OVER:
-            table = await self._use_cases.commands.end(game_id, EndReason.END_REASON_ADJUDICATED)
+            table = await self._use_cases.end(game_id, EndReason.END_REASON_ADJUDICATED)
         ladder = table.header.ladder
         await self._rater.settle(game_id)  # so that it cannot be rated after this
         if ladder:

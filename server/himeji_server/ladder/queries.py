@@ -72,8 +72,8 @@ class LadderQueries:
                 if not caller.has(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
                     continue
                 mine = [game_id for game_id, bots in games.items() if ticket.bot in bots]
-                holder = await self._use_cases.presence.holder(ticket.bot)
-                found.append(ticket_message(name, ticket, mine, connected=bool(holder)))
+                connected = await self._use_cases.is_connected(ticket.bot)
+                found.append(ticket_message(name, ticket, mine, connected=connected))
         found.sort(key=lambda ticket: (ticket.enter_time.ToMilliseconds(), ticket.ticket_id))
         return page(found, page_size, page_token, "tickets", ladder)
 

@@ -61,7 +61,7 @@ class QueueCommands:
         """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
         wanted = [self._ladders[ladder].name] if ladder else self._ladders.names
         left = [name for name in wanted if await self._queues.leave(name, bot)]
-        for game_id in await self._use_cases.presence.games_of(bot):
+        for game_id in await self._use_cases.games_of(bot):
             view = await self._use_cases.view(game_id)
             if view.header.ladder in wanted and self._waits_for(view, bot):
                 await self._call_off(game_id)
@@ -130,4 +130,4 @@ class QueueCommands:
         return view.stored.state == WAITING and waits
 
     async def _call_off(self, game_id: str) -> LiveGame:
-        return await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)
+        return await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)

@@ -168,7 +168,7 @@ class Tournaments:
             await self._note(caller, f"cancelled the tournament {name}", f"cancelled {name}")
         for game in (await self._tournaments.games(name)).values():
             if game.game_id and not game.result:
-                await self._use_cases.commands.end(game.game_id, EndReason.END_REASON_CANCELLED)
+                await self._use_cases.end(game.game_id, EndReason.END_REASON_CANCELLED)
         return await self._message(asked, progress)
 
     async def _message(self, asked: TournamentRecord, progress: Progress) -> Tournament:
