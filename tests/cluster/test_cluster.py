@@ -12,6 +12,7 @@ import himeji_server.store.cluster as module
 import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
+from himeji.wire.clock import Clock
 from himeji_sdk import Client
 from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
@@ -118,32 +119,32 @@ async def test_a_store_without_all_its_slots_says_that_it_cannot_work(cluster):
     await store.close()
 
 
-async def begun_game(host):
+async def begun_game(commands):
     """A game of two bots that are asked for their first answer."""
     bots = ("ada/one", "bob/two")
     plans = tuple(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE) for _ in bots)
-    table = await host.create(NewGame("duel", {}, plans, (60_000, 0), strike_limit=3))
+    table = await commands.create(NewGame("duel", {}, plans, Clock(60_000, 0), strike_limit=3))
     for seat, bot in enumerate(bots):
-        table, _ = await host.join(table.game_id, [seat], SeatRequest(bot, 1, b"", ""))
+        table, _ = await commands.join(table.game_id, [seat], SeatRequest(bot, 1, b"", ""))
     return table
 
 
-async def answer(host, table):
-    legal = table.engine.legal()[:1]
-    await host.act(table.game_id, table.asked_bot, table.stored.decision, legal)
+async def answer(commands, table):
+    legal = table.legal()[:1]
+    await commands.submit_and_wait(table.game_id, table.asked_bot, table.stored.decision, legal)
 
 
 async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
     async with ladder_process(cluster.url) as stage:
-        table = await begun_game(stage.use_cases.commands)
-        sent, send = [], stage.redis._send
+        table = await begun_game(stage.use_cases._commands)
+        sent, send = [], stage.redis._sender.send
 
-        def recorded(command, then):
+        def recorded(command, receiver):
             sent.append(command)
-            send(command, then)
+            send(command, receiver)
 
-        monkeypatch.setattr(stage.redis, "_send", recorded)
-        await answer(stage.use_cases.commands, table)
+        monkeypatch.setattr(stage.redis._sender, "send", recorded)
+        await answer(stage.use_cases._commands, table)
         [(name, _, count, *rest)] = sent
         assert name == "EVALSHA"
         assert {slot_of(key) for key in rest[:count]} == {slot_of(keys.game(table.game_id))}
@@ -151,23 +152,23 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
 
 async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_asks(cluster):
     async with ladder_process(cluster.url) as stage:
-        host, live_games = stage.use_cases.commands, stage.use_cases.commands._live_games
-        lost, kept = [await begun_game(host) for _ in range(2)]
+        commands, live_games = stage.use_cases._commands, stage.use_cases._live_games
+        lost, kept = [await begun_game(commands) for _ in range(2)]
         slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]
         of_lost = (keys.game(lost.game_id), keys.log(lost.game_id))
         old = {key: await stage.redis.call("DUMP", key) for key in of_lost}
-        await answer(host, lost)
-        await answer(host, kept)
+        await answer(commands, lost)
+        await answer(commands, kept)
         for slot in set(slots):
             home = cluster.home_of(slot)
             cluster.move_slot(slot, home, cluster.next_to(home))
         for key, value in old.items():
             await stage.redis.call("RESTORE", key, 0, value, "REPLACE")
         await stage.redis.call("EXISTS", keys.game(kept.game_id))
-        await live_games.look_again()
+        await live_games.check_moved()
         ended = [live_games.cached[each.game_id].stored.state for each in (lost, kept)]
         assert ended == ["over", "playing"]
-        voided = await live_games.games.load(lost.game_id)
+        voided = await live_games.store.load(lost.game_id)
         assert GameResult.FromString(voided.result).end_reason == EndReason.END_REASON_NO_CONTEST
 
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.wire.clock import Clock
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.assembly import GameAssembly
@@ -64,26 +65,36 @@ class LadderProcess:
             ruleset="base",
             options={},
             plans=tuple(SeatPlan(policy=plan, name=bot) for bot, _ in seats),
-            clock=(60_000, 0),
+            clock=Clock(60_000, 0),
             strike_limit=3,
             ladder=ladder,
             rated=True,
             meant_for=tuple(seats),
         )
-        host = self.use_cases.commands
-        game_id = (await host.create(new)).game_id
+        commands = self.use_cases._commands
+        game_id = (await commands.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
-            await host.join(game_id, [number], SeatRequest(bot, version, b"", ""))
+            await commands.join(game_id, [number], SeatRequest(bot, version, b"", ""))
         for loser in losers:
-            await host.resign(game_id, loser, None)
+            await self.resign(game_id, loser)
         if settle:
             await self.rater.settle_all()
         return game_id
 
+    async def resign(self, game_id, bot):
+        await self.use_cases._commands.resign(game_id, bot, None)
+
+    async def connect(self, bot):
+        """Open a stream of the bot's."""
+        await self.use_cases._presence.arrive(bot, f"stream of {bot}")
+
+    async def disconnect(self, bot):
+        await self.use_cases.close_stream(bot, f"stream of {bot}")
+
     async def here(self, *bots, ladder=LADDER, most=1):
         """Bots that have a stream and are in the queue, one after the other."""
         for bot in bots:
-            await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+            await self.connect(bot)
             await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 

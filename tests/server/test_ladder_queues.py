@@ -81,7 +81,7 @@ async def test_after_a_game_the_bots_are_seated_again(stage):
     (first,) = await stage.seated()
     for bot in (A, B):
         await stage.ready(bot, first)
-    await stage.use_cases.commands.resign(first, A, None)
+    await stage.resign(first, A)
     await stage.round()
     (second,) = await stage.seated()
     assert second != first
@@ -157,7 +157,7 @@ async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(
 
 async def test_a_bot_without_a_stream_is_not_paired(stage):
     await stage.here(A, B)
-    await stage.use_cases.presence.leave(B, f"stream of {B}")
+    await stage.disconnect(B)
     await stage.round()
     assert await stage.seated() == {}
     await stage.here(B)
@@ -190,7 +190,7 @@ async def test_a_seating_whose_usher_died_before_making_the_game_is_released(sta
     async def die(*_):
         raise ConnectionAbortedError
 
-    monkeypatch.setattr(stage.use_cases.commands, "create", die)
+    monkeypatch.setattr(stage.use_cases, "seat_bots", die)
     await stage.here(A, B)
     with pytest.raises(ConnectionAbortedError):
         await stage.round()
@@ -235,7 +235,7 @@ async def chance_keys(stage, bots):
     for bot in bots:
         await stage.queue_commands.ready(Player(bot, 1), game_id, None, bot.encode())
     for bot in bots[1:]:
-        await stage.use_cases.commands.resign(game_id, bot, None)
+        await stage.resign(game_id, bot)
     stored = (await stage.use_cases.view(game_id)).stored
     key = chance_key(stored.secret, [seat.entropy for seat in stored.seats])
     return [seat.bot for seat in stored.seats], key
@@ -263,12 +263,12 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
 async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
     await stage.here(A, B)
     for bot in (A, B):
-        await stage.use_cases.presence.leave(bot, f"stream of {bot}")
+        await stage.disconnect(bot)
     now = await stage.store.games.now()
     await stage.matchmaker.round(now)
-    await stage.use_cases.presence.arrive(B, "its next stream")
+    await stage.connect(B)
     await stage.matchmaker.round(now + 1)
-    await stage.use_cases.presence.leave(B, "its next stream")
+    await stage.disconnect(B)
     await stage.matchmaker.round(now + matchmaker.AWAY_MS)
     assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
     await stage.matchmaker.round(now + 2 * matchmaker.AWAY_MS)
@@ -298,7 +298,7 @@ async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkey
     games = list(await stage.seated())
     for bot in (A, B):
         await stage.ready(bot, games[0])
-    await stage.use_cases.commands.resign(games[0], A, None)
+    await stage.resign(games[0], A)
     await stage.queue_commands.decline(Player(A, 1), games[1], None)
     await stage.round()
     await stage.here(A, most=9)
@@ -313,7 +313,7 @@ async def test_a_game_that_ended_before_its_seating_was_looked_at_is_settled_onc
     (game_id,) = await stage.seated()
     for bot in (A, B):
         await stage.ready(bot, game_id)
-    await stage.use_cases.commands.resign(game_id, A, None)
+    await stage.resign(game_id, A)
     await stage.redis.call("ZADD", keys.seatings(LADDER), "XX", 1, game_id)
     await stage.queue_commands.leave(A, "")
     await stage.matchmaker.round(await stage.store.games.now())
@@ -366,7 +366,7 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(stage):
     ((game_id, bots),) = (await stage.seated("solo-hard")).items()
     assert bots == [A]
     await stage.ready(A, game_id)
-    await stage.use_cases.commands.resign(game_id, A, None)
+    await stage.resign(game_id, A)
     await stage.round()
     row = (await stage.table("solo-hard"))["ann/a@1"]
     assert row.rating.mean < BEGINNER.mean

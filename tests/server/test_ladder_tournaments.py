@@ -55,7 +55,7 @@ def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
 
 async def connect(stage, *bots):
     for bot in bots:
-        await stage.use_cases.presence.arrive(bot, f"stream of {bot}")
+        await stage.connect(bot)
 
 
 async def running(stage, name="cup"):
@@ -80,7 +80,7 @@ async def play(stage, *, rounds=40, name="cup", silent=()):
                     await stage.queue_commands.ready(Player(bot, 1), game_id, None, b"")
             for bot in bots[:0:-1]:
                 if not silent:
-                    await stage.use_cases.commands.resign(game_id, bot, None)
+                    await stage.resign(game_id, bot)
     return tournament, rows
 
 

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from himeji.rules import Game
+from himeji.wire.clock import Clock
 
 from himeji_sdk.bot import AnyBot, Bot, End, Start, maker
 
@@ -24,15 +25,13 @@ class Patient:
         self.times: list[float] = []
         self._bot: Any = made.make()
         self._choose = getattr(self._bot, "choose", self._bot)
-        self._clock = clock
+        self._clock = None if clock is None else Clock(*(round(each * 1000) for each in clock))
+        self._left_ms = 0 if self._clock is None else self._clock.bank_ms
 
     @property
     def time_left(self) -> float | None:
         """What its clock shows, None without one."""
-        if self._clock is None:
-            return None
-        bank, increment = self._clock
-        return bank + increment * len(self.times) - sum(self.times)
+        return None if self._clock is None else self._left_ms / 1000
 
     def choose(self, game: Game, legal: list[int]) -> int:
         """Let the bot choose."""
@@ -41,6 +40,9 @@ class Patient:
         begun = time.monotonic()
         action: int = self._choose(game, legal)
         self.times.append(time.monotonic() - begun)
+        if self._clock is not None:
+            elapsed_ms = round(self.times[-1] * 1000)
+            self._left_ms = self._clock.after_answer(self._left_ms, elapsed_ms)
         return action
 
     def on_start(self, start: Start) -> None:
@@ -55,8 +57,7 @@ class Patient:
 
     def check_clock(self) -> None:
         """Raise ClockFellError if the clock has run out."""
-        left = self.time_left
-        if left is not None and left < 0:
+        if self._left_ms < 0:
             raise ClockFellError
 
 

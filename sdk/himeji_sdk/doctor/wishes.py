@@ -6,7 +6,9 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-LADDER_CLOCK: Final = (120.0, 0.5)
+from himeji.wire.clock import LADDER
+
+LADDER_CLOCK: Final = (LADDER.bank_ms / 1000, LADDER.increment_ms / 1000)
 """What a seat of a ladder's game has for the game, and gets for each choice, in seconds."""
 
 

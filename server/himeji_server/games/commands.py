@@ -32,6 +32,7 @@ from himeji.rules.errors import (
 from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
 from himeji.wire.chain import commitment, first_link
+from himeji.wire.clock import Clock
 
 from himeji_server import names
 from himeji_server.games.answers import (
@@ -58,7 +59,7 @@ class NewGame:
     ruleset: str
     options: dict[str, str]
     plans: tuple[SeatPlan, ...]
-    clock: tuple[int, int] | None  # bank and increment in milliseconds
+    clock: Clock | None
     strike_limit: int
     ladder: str = ""
     tournament: str = ""
@@ -155,8 +156,7 @@ class GameCommands:
         for seat, (bot, version) in zip(header.seats, new.meant_for, strict=False):
             seat.bot, seat.bot_version = bot, version
         if new.clock is not None:
-            header.clock.bank.FromMilliseconds(new.clock[0])
-            header.clock.increment.FromMilliseconds(new.clock[1])
+            new.clock.write(header.clock)
         header.chance.commitment = commitment(secret)
         chain = first_link(header.game_id, header.chance.commitment)
         await self.live_games.store.create(header, secret, chain, new.patience, creator)

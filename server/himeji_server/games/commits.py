@@ -20,6 +20,7 @@ from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, ChainEntry, link
+from himeji.wire.clock import flag_fall_reason
 from himeji.wire.results import result
 
 from himeji_server.games.answers import Answer, PlayedPrefix, Receipt
@@ -182,8 +183,7 @@ class Commits:
 
     async def flag_reason(self, bot: str) -> EndReason.ValueType:
         """Why a bot's time ran out: it was slow, or it was not connected."""
-        connected = await self._presence.holder(bot)
-        return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
+        return flag_fall_reason(connected=bool(await self._presence.holder(bot)))
 
     async def lose_seat(
         self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""

@@ -52,12 +52,8 @@ class LiveGames:
         self.subscribers = subscribers
         self._presence = presence
         self._clock_offset = 0  # milliseconds by which the store's clock is ahead of ours
-        self._over: OrderedDict[str, None] = (
-            OrderedDict()
-        )  # cached games that are over, oldest first
-        self._remembered: OrderedDict[str, LogPosition] = (
-            OrderedDict()
-        )  # of games that were dropped
+        self._over: OrderedDict[str, None] = OrderedDict()  # cached and over, the oldest first
+        self._remembered: OrderedDict[str, LogPosition] = OrderedDict()  # of dropped games
         self._moves = 0  # up to which slot moves of the store were checked
         self._tasks = TaskSet()
 

@@ -18,6 +18,7 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
+from himeji.wire.clock import deadline, time_left
 from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
 
@@ -155,9 +156,10 @@ def write_clocks(view: GameView, out: Decision | GameUpdate, now: int) -> None:
         return
     clocks = out.clocks
     for seat, held in enumerate(stored.seats):
-        running = max(0, now - stored.asked) if seat == stored.seat else 0
-        _set_milliseconds(clocks.left.add(), max(0, held.left - running))
-    _set_milliseconds(clocks.deadline, stored.asked + stored.seats[stored.seat].left)
+        runs = seat == stored.seat
+        left = time_left(held.left, stored.asked, now) if runs else held.left
+        _set_milliseconds(clocks.left.add(), left)
+    _set_milliseconds(clocks.deadline, deadline(stored.seats[stored.seat].left, stored.asked))
 
 
 def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:

@@ -44,10 +44,8 @@ from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
 
-STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds
 STANDARD_STRIKES: Final = 3
 MOST_STRIKES: Final = 100
-LONGEST_CLOCK: Final = 7 * 24 * 3_600_000
 MOST_ENTROPY: Final = 32
 MOST_INVITATIONS: Final = 100  # games of a bot beyond which invitations are not kept for it
 _PAGE_POSITION: Final = re.compile(r"[0-9]{15} \S+")  # in the list of games: time and id
@@ -377,9 +375,7 @@ class GameUseCases:
 def _check_new(new: NewGame) -> None:
     if not 1 <= new.strike_limit <= MOST_STRIKES:
         raise InvalidRequest(f"the strike limit is 1 to {MOST_STRIKES}", {"field": "strike_limit"})
-    if new.clock is not None and not (
-        0 < new.clock[0] <= LONGEST_CLOCK and 0 <= new.clock[1] <= LONGEST_CLOCK
-    ):
-        raise InvalidRequest("a clock has a bank of up to seven days", {"field": "clock"})
+    if new.clock is not None:
+        new.clock.check()
     for number, plan in enumerate(new.plans):
         check_plan(plan, f"seats[{number}]")

@@ -11,6 +11,7 @@ from typing import Any, Final
 from himeji import rules
 from himeji.rules.errors import HimejiError, UnknownLadder
 from himeji.rules.ruleset import Ruleset
+from himeji.wire.clock import LADDER, Clock
 
 from himeji_server.names import NAME
 from himeji_server.startup_errors import StartRefusedError
@@ -39,8 +40,7 @@ class Ladder:
     ruleset: str
     seats: int
     options: Mapping[str, str] = field(default_factory=dict)
-    bank: int = 120_000
-    increment: int = 500
+    clock: Clock = LADDER
     strike_limit: int = 3
     ready: int = 10_000
     """How long a seat has to answer its seating."""
@@ -121,9 +121,13 @@ def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
             known = ", ".join(_KEYS)
             raise StartRefusedError(f"{place}: {key} is not one of {known}, or of another kind")
-    standard = before.__dict__ if before is not None else {}
     given = {key: _milliseconds(value) if key in _TIMES else value for key, value in entry.items()}
-    merged = standard | given | {"name": name}
+    standard = before.clock if before is not None else LADDER
+    clock = Clock(
+        given.pop("bank", standard.bank_ms), given.pop("increment", standard.increment_ms)
+    )
+    merged = (before.__dict__ if before is not None else {}) | given
+    merged |= {"name": name, "clock": clock}
     try:
         if "ruleset" not in merged:
             raise StartRefusedError(f"{place}: it needs a ruleset")
@@ -134,7 +138,7 @@ def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
         merged["options"] = ruleset.check_options(options)
     except HimejiError as error:
         raise StartRefusedError(f"{place}: {error.message}") from error
-    if min(merged.get(key, 1) for key in ("bank", "strike_limit", "ready")) < 1:
+    if min(clock.bank_ms, merged.get("strike_limit", 1), merged.get("ready", 1)) < 1:
         raise StartRefusedError(f"{place}: bank, ready and strike_limit are more than 0")
     return Ladder(**merged)
 

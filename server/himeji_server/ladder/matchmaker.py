@@ -102,10 +102,8 @@ class Matchmaker:
 
     async def _present(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
         """Those who have a stream; who has had none for long loses its ticket."""
-        holders = await asyncio.gather(
-            *(self._use_cases.presence.holder(each.bot) for each in tickets)
-        )
-        away = [each for each, holder in zip(tickets, holders, strict=True) if not holder]
+        connected = await self._use_cases.connected_bots(each.bot for each in tickets)
+        away = [each for each in tickets if each.bot not in connected]
         before = self._away[ladder.name]
         since = {each.id: before.get(each.id, now) for each in away}
         self._away[ladder.name] = since
@@ -182,11 +180,8 @@ class Matchmaker:
             return False
         if deal is not None:
             await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
-        table = await self._use_cases.commands.create(_new_game(ladder, tickets, deal), game_id)
-        await self._queues.look_again(ladder.name, game_id, table.stored.created + ladder.ready)
-        for bot in (each.bot for each in tickets):
-            await self._use_cases.presence.add_game(bot, game_id)
-            await self._use_cases.presence.tell_seated(bot, game_id)
+        game = await self._use_cases.seat_bots(_new_game(ladder, tickets, deal), game_id)
+        await self._queues.look_again(ladder.name, game_id, game.stored.created + ladder.ready)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
         return True
 
@@ -206,7 +201,7 @@ class Matchmaker:
         if table.stored.state == WAITING and deadline > now:
             await self._queues.look_again(ladder.name, game_id, deadline)
         elif table.stored.state == WAITING:
-            await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)
+            await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)
         elif table.stored.state != OVER:
             await self._queues.begun(ladder.name, game_id)
 
@@ -245,7 +240,7 @@ def _new_game(ladder: Ladder, tickets: Sequence[Ticket], deal: Deal | None) -> N
         ruleset=ladder.ruleset,
         options=dict(ladder.options),
         plans=tuple(SeatPlan(policy=policy, name=each.bot) for each in tickets),
-        clock=(ladder.bank, ladder.increment),
+        clock=ladder.clock,
         strike_limit=ladder.strike_limit,
         ladder=ladder.name,
         rated=True,

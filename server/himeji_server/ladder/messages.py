@@ -38,8 +38,7 @@ def ladder_message(
     )
     for name in sorted(ladder.options):
         out.options.add(name=name, value=ladder.options[name])
-    out.clock.bank.FromMilliseconds(ladder.bank)
-    out.clock.increment.FromMilliseconds(ladder.increment)
+    ladder.clock.write(out.clock)
     return out
 
 

@@ -72,8 +72,8 @@ class LadderQueries:
                 if not caller.has(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
                     continue
                 mine = [game_id for game_id, bots in games.items() if ticket.bot in bots]
-                holder = await self._use_cases.presence.holder(ticket.bot)
-                found.append(ticket_message(name, ticket, mine, connected=bool(holder)))
+                connected = await self._use_cases.is_connected(ticket.bot)
+                found.append(ticket_message(name, ticket, mine, connected=connected))
         found.sort(key=lambda ticket: (ticket.enter_time.ToMilliseconds(), ticket.ticket_id))
         return page(found, page_size, page_token, "tickets", ladder)
 
@@ -126,7 +126,7 @@ class LadderQueries:
             lengths = [len(await self._boards.history(each, name)) for each in wanted]
             cursors = dict(zip(wanted, lengths, strict=True))
             if not any(lengths):
-                await self._use_cases.bots.get(name)  # says so if there is none
+                await self._use_cases.check_bot_exists(name)
         found: list[RatedResult] = []
         while len(found) < size and any(cursors.values()):
             newest = await self._newest(name, cursors, size)
@@ -161,7 +161,7 @@ class LadderQueries:
         found = [await self._compared(each, one, other) for each in wanted]
         met = [each for each in found if each.games]
         for name in () if met else (one, other):
-            await self._use_cases.bots.get(name)  # says so if there is none
+            await self._use_cases.check_bot_exists(name)
         return met
 
     async def _compared(self, ladder: str, one: str, other: str) -> HeadToHead:

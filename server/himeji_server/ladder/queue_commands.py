@@ -8,7 +8,7 @@ from himeji.v1.game_pb2 import EndReason
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import seats_meant_for
@@ -61,7 +61,7 @@ class QueueCommands:
         """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
         wanted = [self._ladders[ladder].name] if ladder else self._ladders.names
         left = [name for name in wanted if await self._queues.leave(name, bot)]
-        for game_id in await self._use_cases.presence.games_of(bot):
+        for game_id in await self._use_cases.games_of(bot):
             view = await self._use_cases.view(game_id)
             if view.header.ladder in wanted and self._waits_for(view, bot):
                 await self._call_off(game_id)
@@ -88,7 +88,7 @@ class QueueCommands:
 
     async def ready(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes
-    ) -> LiveGame:
+    ) -> GameView:
         """Answer a seating; the game as it is then. Doing it twice is the same as once."""
         view = await self._seating(player.bot, game_id, seat)
         if not self._waits_for(view, player.bot):
@@ -99,7 +99,7 @@ class QueueCommands:
         view, _ = await self._use_cases.join(player, game_id, seat, entropy, "")
         return view
 
-    async def decline(self, player: Player, game_id: str, seat: int | None) -> LiveGame:
+    async def decline(self, player: Player, game_id: str, seat: int | None) -> GameView:
         """Refuse a seat: the bot is out of the queue, and the game does not begin."""
         view = await self._seating(player.bot, game_id, seat)
         if view.stored.state != WAITING:
@@ -108,12 +108,12 @@ class QueueCommands:
             await self._queues.leave(view.header.ladder, player.bot)
         return await self._call_off(game_id)
 
-    def answer_ms(self, view: LiveGame) -> int:
+    def answer_ms(self, view: GameView) -> int:
         """How long the seats of a seating have to answer."""
         ladder = view.header.ladder
         return self._ladders[ladder].ready if ladder else READY_MS
 
-    async def _seating(self, bot: str, game_id: str, seat: int | None) -> LiveGame:
+    async def _seating(self, bot: str, game_id: str, seat: int | None) -> GameView:
         """The seating in which a bot has a seat; raises the reason why there is none."""
         view = await self._use_cases.view(game_id)
         meant = seats_meant_for(view, bot)
@@ -124,10 +124,10 @@ class QueueCommands:
         return view
 
     @staticmethod
-    def _waits_for(view: LiveGame, bot: str) -> bool:
+    def _waits_for(view: GameView, bot: str) -> bool:
         open_seats: Sequence[int] = view.open_seats()
         waits = any(seat in open_seats for seat in seats_meant_for(view, bot))
         return view.stored.state == WAITING and waits
 
-    async def _call_off(self, game_id: str) -> LiveGame:
-        return await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)
+    async def _call_off(self, game_id: str) -> GameView:
+        return await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)

@@ -6,11 +6,11 @@ A seat that has answered is taken, so the game itself tells who did. Nothing els
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.store.games import OVER, WAITING, StoredGame
 
 
-def seats_meant_for(view: LiveGame, bot: str) -> list[int]:
+def seats_meant_for(view: GameView, bot: str) -> list[int]:
     """The seats of a seating that a bot was put on, whether it has answered or not."""
     return [number for number, seat in enumerate(view.header.seats) if seat.bot == bot]
 
@@ -21,7 +21,7 @@ def unanswered(stored: StoredGame) -> list[str]:
     return [bot for bot, held in zip(meant, stored.seats, strict=True) if bot and not held.bot]
 
 
-def never_began(view: LiveGame) -> bool:
+def never_began(view: GameView) -> bool:
     """Whether it is a seating that failed."""
     stored = view.stored
     meant = any(seat.bot for seat in view.header.seats)
@@ -34,7 +34,7 @@ def ran_out(stored: StoredGame, answer_ms: int) -> bool:
     return unseated and stored.ended >= stored.created + answer_ms
 
 
-def write_deadline(message: Seated, view: LiveGame, answer_ms: int, now: int) -> None:
+def write_deadline(message: Seated, view: GameView, answer_ms: int, now: int) -> None:
     """Say by when the bot must have answered, if it still must."""
     stored = view.stored
     if stored.state != WAITING or stored.seats[message.seat].bot:
@@ -44,7 +44,7 @@ def write_deadline(message: Seated, view: LiveGame, answer_ms: int, now: int) ->
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def failed_notice(view: LiveGame, bot: str, answer_ms: int) -> Notice:
+def failed_notice(view: GameView, bot: str, answer_ms: int) -> Notice:
     """What a bot hears of a seating that failed."""
     late = bot in unanswered(view.stored) and ran_out(view.stored, answer_ms)
     ladder = view.header.ladder
@@ -66,7 +66,7 @@ def failed_notice(view: LiveGame, bot: str, answer_ms: int) -> Notice:
     )
 
 
-def declined_notice(view: LiveGame) -> Notice:
+def declined_notice(view: GameView) -> Notice:
     """The answer to a bot that declines its seat."""
     return Notice(
         kind=NoticeKind.NOTICE_KIND_UNSEATED,
@@ -76,7 +76,7 @@ def declined_notice(view: LiveGame) -> Notice:
     )
 
 
-def ready_notice(view: LiveGame) -> Notice:
+def ready_notice(view: GameView) -> Notice:
     """The answer to a bot that is ready."""
     open_seats = len(view.open_seats())
     wait = "seat" if open_seats == 1 else "seats"

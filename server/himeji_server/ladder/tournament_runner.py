@@ -4,7 +4,6 @@ Whatever it does next follows from the store alone, and the games have ids that 
 places, so that two directors at once do the same.
 """
 
-import asyncio
 import hashlib
 import json
 from dataclasses import replace
@@ -14,6 +13,7 @@ import structlog
 from himeji.rules.errors import UnknownGame
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPlan, SeatPolicy
 from himeji.v1.ladder_service_pb2 import TournamentSystem
+from himeji.wire.clock import Clock
 
 from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import GameUseCases
@@ -140,7 +140,7 @@ class TournamentRunner:
         except UnknownGame:
             return await self._keep(asked, place, replace(game, game_id=""))
         if stored.state == WAITING and now > stored.created + READY_MS:
-            await self._use_cases.commands.cancel(game.game_id, EndReason.END_REASON_UNSEATED)
+            await self._use_cases.cancel(game.game_id, EndReason.END_REASON_UNSEATED)
             return game
         if stored.state != OVER:
             return game
@@ -160,8 +160,8 @@ class TournamentRunner:
     ) -> GameRecord:
         """Make a game if all its bots are there; without patience it is lost for the others."""
         table = (await self.plan(asked, place[0])).tables[place[1]]
-        holders = await asyncio.gather(*map(self._use_cases.presence.holder, table))
-        absent = tuple(bot for bot, holder in zip(table, holders, strict=True) if not holder)
+        connected = await self._use_cases.connected_bots(table)
+        absent = tuple(bot for bot in table if bot not in connected)
         gone = absent or game.silent
         if game.since and gone and now > game.since + asked.patience:
             result = without(gone, table).SerializeToString().hex()
@@ -169,10 +169,7 @@ class TournamentRunner:
         if absent:
             return await self._keep(asked, place, replace(game, since=game.since or now))
         game_id = _game_id(asked.name, place, game.attempt)
-        await self._use_cases.commands.create(_new_game(asked, table), game_id)
-        for bot in table:
-            await self._use_cases.presence.add_game(bot, game_id)
-            await self._use_cases.presence.tell_seated(bot, game_id)
+        await self._use_cases.seat_bots(_new_game(asked, table), game_id)
         _log.info("seated", tournament=asked.name, game=game_id, bots=list(table))
         return await self._keep(asked, place, replace(game, game_id=game_id))
 
@@ -193,7 +190,7 @@ def _new_game(asked: TournamentRecord, table: tuple[str, ...]) -> NewGame:
         ruleset=asked.ruleset,
         options=asked.options,
         plans=tuple(SeatPlan(policy=policy, name=bot) for bot in table),
-        clock=(asked.bank, asked.increment),
+        clock=Clock(asked.bank, asked.increment),
         strike_limit=STRIKES,
         tournament=asked.name,
         meant_for=tuple((bot, versions[bot]) for bot in table),

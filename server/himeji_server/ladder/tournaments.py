@@ -16,19 +16,19 @@ from himeji.v1.ladder_service_pb2 import (
     TournamentState,
     TournamentSystem,
 )
+from himeji.wire.clock import LADDER, Clock
 
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
-from himeji_server.games.use_cases import LONGEST_CLOCK, GameUseCases
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.ladder.tournament_systems import counted, planned_games, table
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import CANCELLED, OVER, PLAYING, Progress, TournamentRecord
 
-STANDARD_CLOCK: Final = (120_000, 500)
 STANDARD_PATIENCE_MS: Final = 120_000
 MOST_BOTS: Final = 64
 MOST_ROUNDS: Final = 100
@@ -88,12 +88,8 @@ class Tournaments:
         ruleset.check_seats(request.seats)
         if request.system not in _SYSTEMS:
             raise InvalidRequest("a tournament is a round robin or Swiss", {"field": "system"})
-        bank, increment = STANDARD_CLOCK
-        if request.HasField("clock"):
-            bank = request.clock.bank.ToMilliseconds()
-            increment = request.clock.increment.ToMilliseconds()
-        if not (0 < bank <= LONGEST_CLOCK and 0 <= increment <= LONGEST_CLOCK):
-            raise InvalidRequest("a clock has a bank of up to seven days", {"field": "clock"})
+        clock = Clock.from_message(request.clock) if request.HasField("clock") else LADDER
+        clock.check()
         patience = STANDARD_PATIENCE_MS
         if request.HasField("patience"):
             patience = max(0, request.patience.ToMilliseconds())
@@ -104,8 +100,8 @@ class Tournaments:
             ruleset=ruleset.name,
             seats=request.seats,
             options=ruleset.check_options({each.name: each.value for each in request.options}),
-            bank=bank,
-            increment=increment,
+            bank=clock.bank_ms,
+            increment=clock.increment_ms,
             rounds=request.rounds,
             bots=await self._entrants(request),
             patience=patience,
@@ -172,7 +168,7 @@ class Tournaments:
             await self._note(caller, f"cancelled the tournament {name}", f"cancelled {name}")
         for game in (await self._tournaments.games(name)).values():
             if game.game_id and not game.result:
-                await self._use_cases.commands.end(game.game_id, EndReason.END_REASON_CANCELLED)
+                await self._use_cases.end(game.game_id, EndReason.END_REASON_CANCELLED)
         return await self._message(asked, progress)
 
     async def _message(self, asked: TournamentRecord, progress: Progress) -> Tournament:
@@ -192,8 +188,7 @@ class Tournaments:
         )
         for name in sorted(asked.options):
             out.options.add(name=name, value=asked.options[name])
-        out.clock.bank.FromMilliseconds(asked.bank)
-        out.clock.increment.FromMilliseconds(asked.increment)
+        Clock(asked.bank, asked.increment).write(out.clock)
         out.create_time.FromMilliseconds(asked.created)
         if progress.ended:
             out.end_time.FromMilliseconds(progress.ended)

@@ -30,6 +30,7 @@ from himeji.v1.game_service_pb2 import (
     WatchGameResponse,
 )
 from himeji.wire.chain import ChainEntry
+from himeji.wire.clock import CASUAL, Clock
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
@@ -48,7 +49,6 @@ from himeji_server.games.messages import (
 from himeji_server.games.rejections import refused_answer
 from himeji_server.games.seat_rules import is_asked, seats_of
 from himeji_server.games.use_cases import (
-    STANDARD_CLOCK,
     STANDARD_STRIKES,
     GameFilter,
     GameUseCases,
@@ -196,13 +196,13 @@ class GameService:
 
 def _new_game(request: CreateGameRequest) -> NewGame:
     """What the request asks for; raises InvalidRequest."""
-    clock: tuple[int, int] | None = STANDARD_CLOCK
+    clock: Clock | None = CASUAL
     if request.untimed and request.HasField("clock"):
         raise InvalidRequest("an untimed game has no clock", {"field": "clock"})
     if request.untimed:
         clock = None
     elif request.HasField("clock"):
-        clock = (request.clock.bank.ToMilliseconds(), request.clock.increment.ToMilliseconds())
+        clock = Clock.from_message(request.clock)
     return NewGame(
         ruleset=request.ruleset,
         options={option.name: option.value for option in request.options},

@@ -15,6 +15,7 @@ from himeji.rules.game import ACTION, Game as Engine, Record
 from himeji.rules.ruleset import Ruleset
 from himeji.v1.game_pb2 import EndReason, Game as GameMessage, GameResult, SeatResult
 from himeji.v1.game_service_pb2 import Replay as ReplayMessage
+from himeji.wire.clock import time_left
 from himeji.wire.verification import checks
 
 from himeji_server.accounts.caller import Caller
@@ -190,8 +191,8 @@ def _clock(view: GameView, clan: int, now: int) -> int | None:
     stored = view.stored
     if not view.header.HasField("clock") or clan >= len(stored.seats):
         return None
-    running = max(0, now - stored.asked) if now and clan == stored.seat else 0
-    return max(0, stored.seats[clan].left - running)
+    left, runs = stored.seats[clan].left, now and clan == stored.seat
+    return time_left(left, stored.asked, now) if runs else left
 
 
 def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.ScoreLine]]:

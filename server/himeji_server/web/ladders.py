@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from contextlib import suppress
 from typing import Final
@@ -12,7 +11,7 @@ from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queries import LadderQueries, page
 from himeji_server.names import HOUSE
@@ -58,8 +57,8 @@ class LadderViews:
         """The house bots that are there to be invited."""
         bots, _ = await self._accounts.bots.listed(HOUSE, 0, "", show_retired=False)
         names = [str(bot.name) for bot in bots]
-        holders = await asyncio.gather(*map(self._use_cases.presence.holder, names))
-        return [name for name, holder in zip(names, holders, strict=True) if holder]
+        connected = await self._use_cases.connected_bots(names)
+        return [name for name in names if name in connected]
 
     async def bot(self, name: str) -> schemas.Bot:
         """A bot, and what it did."""
@@ -70,14 +69,13 @@ class LadderViews:
         rated = [_rated_game(each) for each in history]
         tables = await self._last_games(name, rated)
         connected = await self._use_cases.connected(*tables)
-        holder = await self._use_cases.presence.holder(name)
         return {
             "name": name,
             "owner": owner.name,
             "owner_name": owner.display_name,
             "description": found.description,
             "retired": bool(found.retired),
-            "connected": bool(holder),
+            "connected": await self._use_cases.is_connected(name),
             "create_time": _time(found.created),
             "versions": [_version(each) for each in versions],
             "ratings": await self._ratings(name, rated),
@@ -87,17 +85,17 @@ class LadderViews:
             "records": await self._records(name, rated),
         }
 
-    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[LiveGame]:
+    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[GameView]:
         """Those it plays and those that were rated last, without their positions.
 
         A list of all games would pass by every game of everybody else.
         """
-        played = sorted(await self._use_cases.presence.games_of(bot))[:LAST_GAMES]
+        played = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
         wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
-        found: list[LiveGame] = []
+        found: list[GameView] = []
         for game_id in wanted:
             with suppress(UnknownGame):
-                found.append(LiveGame(await self._use_cases.live_games.games.head(game_id)))
+                found.append(await self._use_cases.head(game_id))
         return found
 
     async def _ratings(

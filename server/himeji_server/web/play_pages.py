@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 from himeji import render, rules
 from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.wire.clock import FOR_PEOPLE
 from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import Request
@@ -33,7 +34,7 @@ from himeji_server.web.browser_players import BrowserPlayers, remember
 from himeji_server.web.games import GameViews, game_facts, watched_facts
 from himeji_server.web.server_sent_events import news, pause
 
-CLOCKS: Final = {"15": (900_000, 5_000), "60": (3_600_000, 10_000), "1440": (86_400_000, 60_000)}
+CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
 
 NOBODY: Final = "nobody"
