@@ -213,7 +213,7 @@ class Measuring:
 
     def _echo(self) -> dict[str, float]:
         """The arena's stream against a bare echo, as `make bench` measures it."""
-        bench = importlib.import_module("tests.bench.server")  # it is not typed, as tests are not
+        bench = importlib.import_module("tests.programs.bench.server")  # tests are not typed
         found: dict[str, float] = bench.measure()
         self._console.print(f"ratio to the bare echo: {found['ratio to the echo']:.2f}")
         return found

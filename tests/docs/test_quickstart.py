@@ -5,7 +5,7 @@ import venv
 
 import pytest
 
-from tests.docs.typist import ROOT, Typist, blocks
+from tests.docs.page_shell import ROOT, Typist, blocks
 
 PAGE = ROOT / "docs" / "quickstart.md"
 COMMANDS = [text for language, text in blocks(PAGE) if language == "sh"]

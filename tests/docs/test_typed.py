@@ -10,7 +10,7 @@ import click
 import pytest
 from himeji_sdk.cli import main
 
-from tests.docs.typist import PAGES, ROOT, Typist, blocks, commands, name_of
+from tests.docs.page_shell import PAGES, ROOT, Typist, blocks, commands, name_of
 
 OWN_TEST = {
     "docs/quickstart.md": "tests/docs/test_quickstart.py",

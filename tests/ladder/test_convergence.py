@@ -3,8 +3,8 @@
 import pytest
 from himeji_server.ladder.rating import updated
 
-from tests.convergence.measuring import correlation, measured
-from tests.convergence.systems import SYSTEMS, Ours
+from tests.programs.ladder_sim.accuracy import correlation, measured
+from tests.programs.ladder_sim.rating_systems import SYSTEMS, Ours
 
 
 @pytest.fixture(scope="module", params=[2, 4], ids=lambda seats: f"{seats} seats")

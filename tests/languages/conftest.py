@@ -16,7 +16,7 @@ __all__ = ["_temporary_files_go_with_the_test", "place", "short_folder"]
 
 
 @pytest.fixture
-def breaking_line(place: Place) -> Iterator[Callable[[int], Relay]]:
+def breaking_connection(place: Place) -> Iterator[Callable[[int], Relay]]:
     """Makes lines to the arena that are cut once, after so many bytes from it."""
     relays: list[Relay] = []
 

@@ -7,8 +7,8 @@ import asyncio
 
 import pytest
 
-from tests.chaos.battle import Plan, fight
-from tests.chaos.field import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
+from tests.programs.chaos.deployment import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
+from tests.programs.chaos.scenario import Plan, fight
 
 PATIENCE = 540.0
 pytestmark = [

@@ -15,9 +15,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import server
+from tests.programs.bench import server
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # (figure, form): the budget and the goal for 2 seats; more is better for rates, less for times.
 BUDGETS = {
     ("random play", "compiled"): (100_000, 200_000),
@@ -40,7 +40,7 @@ def run(form):
     if form == "pure":
         environment["HIMEJI_PURE"] = "1"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.bench.engine", form],
+        [sys.executable, "-m", "tests.programs.bench.engine", form],
         env=environment,
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -149,7 +149,7 @@ def print_server(console, figures):
 
 
 def main():
-    options = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    options = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
     options.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, too")
     wanted = options.parse_args()
     console = Console(width=100 if not sys.stdout.isatty() else None)

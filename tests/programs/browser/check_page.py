@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browser import browser
+from tests.programs.browser.chromium import browser
 from tests.server.page_client import opened_place
 
 PATIENCE = 120_000.0  # milliseconds

@@ -316,7 +316,7 @@ def arena():
 def measure_echo(found, streams=GAMES):
     """What a bare echo does with as many bytes."""
     echo = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.echo"], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.programs.bench.echo"], stdout=subprocess.PIPE, text=True
     )
     try:
         port = int(echo.stdout.readline())

@@ -3,7 +3,7 @@
 import statistics
 from collections import defaultdict
 
-from tests.convergence.field import Field
+from tests.programs.ladder_sim.simulation import Field
 
 MILESTONES = (5, 10, 20, 40, 80)
 """Games per bot, on average, after which everything is measured."""

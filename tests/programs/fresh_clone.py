@@ -1,9 +1,9 @@
 """Runs a command in a fresh clone of the last commit, as a newcomer would.
 
-    python -m tests.fresh make test
-    python -m tests.fresh --new-user make test PYTHON=/usr/bin/python3
+    python -m tests.programs.fresh_clone make test
+    python -m tests.programs.fresh_clone --new-user make test PYTHON=/usr/bin/python3
 
-The clone's path has spaces, the environment has only what tests/fresh/environment.py lists (so
+The clone's path has spaces, the environment has only what tests/environment.py lists (so
 LANG is not set), and files are made with umask 027. With --new-user, which takes root, all of it
 belongs to a user that is made for this and removed afterwards, together with an empty home; a
 process that the command left behind is a failure. Standard library alone: nothing is set up yet.
@@ -21,27 +21,20 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.fresh.environment import EVERY_MACHINE, PACKAGE_CLIENTS, matching
-from tests.languages import tools
+from tests.environment import EVERY_MACHINE, PACKAGE_CLIENTS, matching
+from tests.programs import debian_packages
 
 ROOT = Path(__file__).parents[2]
 UMASK = 0o027
 PLAIN_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a new user of Debian has
 LEAVE_SECONDS = 30.0
-HEADERS = "import os, sysconfig; os.stat(sysconfig.get_path('include') + '/Python.h')"
-PACKAGES = {
-    "git": ("git", "--version"),
-    "gcc": ("gcc", "--version"),
-    "passwd": ("useradd", "--help"),
-    "python3-venv": ("/usr/bin/python3", "-c", "import ensurepip"),
-    "python3-dev": ("/usr/bin/python3", "-c", HEADERS),
-}
-"""What --new-user needs of Debian, each with a command that succeeds where it is installed."""
 
 
 def main() -> int:
     """Do what the command line says; the exit code of the command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fresh", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.programs.fresh_clone", description=__doc__
+    )
     parser.add_argument("--new-user", action="store_true")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     wanted = parser.parse_args()
@@ -50,7 +43,7 @@ def main() -> int:
     if wanted.new_user:
         if os.geteuid() != 0:
             sys.exit("a user can be made by root alone: run this as root")
-        tools.main(PACKAGES)
+        debian_packages.ensure("fresh_clone")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     # A shell lets what it runs in the background ignore Ctrl-C, and what that starts as well.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,20 +8,20 @@ import subprocess
 
 import pytest
 
-from tests.languages import playing
+from tests.languages import bot_checks
 from tests.languages.test_javascript import BREAKS
 
-FOLDER = playing.ROOT / "docs" / "examples" / "cpp"
+FOLDER = bot_checks.ROOT / "docs" / "examples" / "cpp"
 BUILDING = 1500
 """Seconds that compiling may take on a slow machine."""
 
 
 @pytest.fixture(scope="module")
 def command() -> list[str]:
-    build, _ = playing.commands("C++")
+    build, _ = bot_checks.commands("C++")
     done = subprocess.run(
         ["sh", "-ec", build],
-        cwd=playing.ROOT,
+        cwd=bot_checks.ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -32,35 +32,37 @@ def command() -> list[str]:
     return [str(FOLDER / "build" / "bot")]
 
 
-@pytest.mark.timeout(BUILDING + playing.PATIENCE)
+@pytest.mark.timeout(BUILDING + bot_checks.PATIENCE)
 def test_it_plays_a_whole_game_against_the_house(command, place):
-    playing.plays_a_whole_game(command, place.target, place)
+    bot_checks.plays_a_whole_game(command, place.target, place)
 
 
-def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(command, place, breaking_line):
-    playing.comes_back_to_a_game(command, breaking_line(BREAKS), place)
+def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(
+    command, place, breaking_connection
+):
+    bot_checks.comes_back_to_a_game(command, breaking_connection(BREAKS), place)
 
 
 def test_it_says_what_is_wrong_with_a_token(command, place):
-    playing.says_what_is_wrong_with_a_token(command, place)
+    bot_checks.says_what_is_wrong_with_a_token(command, place)
 
 
 def test_it_is_short():
-    assert playing.lines_of_code(FOLDER / "bot.cpp") < 150
+    assert bot_checks.lines_of_code(FOLDER / "bot.cpp") < 150
 
 
 @pytest.mark.usefixtures("command")
 def test_the_command_of_the_page_plays(place):
-    _, play = playing.commands("C++")
+    _, play = bot_checks.commands("C++")
     done = subprocess.run(
         ["sh", "-ec", play],
-        cwd=playing.ROOT,
+        cwd=bot_checks.ROOT,
         env=os.environ
         | {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)},
         capture_output=True,
         text=True,
         check=False,
-        timeout=playing.PATIENCE,
+        timeout=bot_checks.PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    assert playing.OVER.fullmatch(done.stdout)
+    assert bot_checks.OVER.fullmatch(done.stdout)

@@ -1,4 +1,4 @@
-"""Print the tables of docs/ladder.md: `python -m tests.convergence`, or `make ladder-sim`."""
+"""`make ladder-sim`: print the tables of docs/ladder.md."""
 
 import argparse
 import json
@@ -6,8 +6,8 @@ import sys
 
 from himeji_server.ladder.pairing import Policy
 
-from tests.convergence.measuring import MILESTONES, measured
-from tests.convergence.systems import SYSTEMS, VARIANTS
+from tests.programs.ladder_sim.accuracy import MILESTONES, measured
+from tests.programs.ladder_sim.rating_systems import SYSTEMS, VARIANTS
 
 POLICIES = {
     "standard": Policy(),
@@ -66,7 +66,7 @@ def choose(runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m tests.convergence")
+    parser = argparse.ArgumentParser(prog="make ladder-sim ARGS=...", description=__doc__)
     parser.add_argument("--runs", type=int, default=40, help="ladders that are averaged")
     parser.add_argument("--json", action="store_true", help="write the figures as JSON at the end")
     given = parser.parse_args()

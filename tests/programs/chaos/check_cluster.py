@@ -8,9 +8,9 @@ import asyncio
 
 import pytest
 
-from tests.chaos.battle import Plan, fight
-from tests.chaos.field import SOUND
-from tests.cluster.field import CLUSTER_BLOWS, HASTY, ClusterField
+from tests.programs.chaos.cluster_deployment import CLUSTER_BLOWS, HASTY, ClusterField
+from tests.programs.chaos.deployment import SOUND
+from tests.programs.chaos.scenario import Plan, fight
 
 PATIENCE = 600.0
 pytestmark = pytest.mark.timeout(700)

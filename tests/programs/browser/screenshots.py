@@ -3,10 +3,10 @@
 import tempfile
 from pathlib import Path
 
-from tests.browser.browser import browser
+from tests.programs.browser.chromium import browser
 from tests.server.page_client import opened_place
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
 DESK = {"width": 1360, "height": 860}
 ACTIONS = 9
 READY = ".turn:not([inert]) :is([data-do=confirm], .choices:not(.free) button)"

@@ -1,8 +1,8 @@
-"""Measures the engine in the form that is asked for; prints the figures as JSON.
+"""Measures the engine, compiled or pure, and prints the figures as JSON.
 
-Run by `python -m tests.bench` once for each form, because a process has only one; it prints null
-if this process has another form. Times are the processor's, so that other work on the machine
-disturbs them little.
+`make bench` runs it once for each form, because a process imports only one; it prints null if this
+process has another form than the one asked for. Times are processor time, which other work on the
+machine disturbs little.
 """
 
 import json

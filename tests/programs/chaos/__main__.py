@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from tests.chaos.battle import Plan, fight
-from tests.chaos.field import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
+from tests.programs.chaos.deployment import DURABLE, FORGETFUL, SOUND, UNCHECKED, Field
+from tests.programs.chaos.scenario import Plan, fight
 
 KILLS = ("first arena", "redis", "last arena", "redis", "all arenas", "everything")
 COLUMNS = ("games", "answers", "duplicate receipts", "versions", "streams", "calls repeated")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.ladder_battle.battle import Battle
+from tests.programs.ladder_chaos.scenario import Battle
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 pytestmark = pytest.mark.timeout(600)

@@ -15,7 +15,7 @@ from pathlib import Path
 from loadtest.arena import end, without_settings
 from tests.cluster.nodes import Cluster, wait_until
 
-FOLDER = Path(__file__).parents[2] / "deploy" / "haproxy"
+FOLDER = Path(__file__).parents[3] / "deploy" / "haproxy"
 PUBLISHED_PORT = "127.0.0.1:50051"
 """Where the balancer listens in the settings that are shipped; an arena's is there by its name."""
 

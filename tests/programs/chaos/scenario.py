@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from himeji.v1 import game_service_pb2 as games
 from himeji.v1.game_pb2 import SeatPlan
 
-from tests.chaos.fighters import Caller, Streamer
-from tests.chaos.ledger import Ledger, violations, voided
+from tests.programs.chaos.clients import Caller, Streamer
+from tests.programs.chaos.history import Ledger, violations, voided
 
 STREAMERS = 5
 CALLERS = 2

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from tests.rolling.players import Players
-from tests.rolling.site import Arena, Site
+from tests.programs.rolling_restart.deployment import Arena, Site
+from tests.programs.rolling_restart.players import Players
 
 COLUMNS = ("games", "calls", "answers", "streams", "tried again", "failed")
 PATIENCE = 60.0

@@ -24,7 +24,7 @@ from himeji_server.store import keys
 from tests.server.process_tree import workers_of
 from tests.server.redis_client import raw_client
 
-ROOT = Path(__file__).parents[2]
+BOTS = Path(__file__).with_name("bots.py")
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 LADDER = "base-2p"
 LEVELS = 4
@@ -74,7 +74,7 @@ class Battle:
         channel.close()
 
     async def _start(self, bot, level):
-        program = f"{ROOT / 'tests' / 'ladder_battle' / 'fighters.py'}:Level{level}"
+        program = f"{BOTS}:Level{level}"
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
         pure = {key: os.environ[key] for key in ("HIMEJI_PURE",) if key in os.environ}
         words = ["ladder", "join", program, "--name", bot, "--target", self.address]

@@ -1,4 +1,4 @@
-"""Fight for a few hundred games: `python -m tests.ladder_battle`, or `make ladder-battle`."""
+"""`make ladder-battle`: play a few hundred ladder games while server processes are killed."""
 
 import argparse
 import asyncio
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from himeji_sdk import ladder_tables
 from rich.console import Console
 
-from tests.ladder_battle.battle import LADDER, Battle
+from tests.programs.ladder_chaos.scenario import LADDER, Battle
 from tests.server.conftest import Arena
 
 
@@ -30,7 +30,7 @@ async def fight(games, kills):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m tests.ladder_battle")
+    parser = argparse.ArgumentParser(prog="make ladder-battle ARGS=...", description=__doc__)
     parser.add_argument("--games", type=int, default=300)
     parser.add_argument("--kills", type=int, default=12)
     given = parser.parse_args()

@@ -6,11 +6,11 @@ from pathlib import Path
 from himeji_server.store import keys
 from himeji_server.store.cluster import slot_of
 
-from tests.chaos.battle import BLOWS
-from tests.chaos.field import SOUND, Field
 from tests.cluster.nodes import Cluster, wait_until
+from tests.programs.chaos.deployment import SOUND, Field
+from tests.programs.chaos.scenario import BLOWS
 
-HASTY = (str(Path(__file__).with_name("hasty.py")),)
+HASTY = (str(Path(__file__).with_name("server_without_replica_wait.py")),)
 """A planted fault: an arena that does not wait until replicas have what it answers for."""
 
 BYTES_LATE = 10_000
