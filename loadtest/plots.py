@@ -19,14 +19,14 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Line:
+class Series:
     """One line of a plot."""
 
     name: str
     points: Sequence[Point]
 
 
-def plot(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
+def plot(title: str, across: str, up: str, lines: Sequence[Series]) -> str:
     """A plot with its axes from 0; the names of the axes have their units."""
     every = [point for line in lines for point in line.points]
     most_x = _ceiling(max((x for x, _ in every), default=1.0))

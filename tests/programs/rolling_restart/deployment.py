@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from loadtest.arena import end, without_settings
+from loadtest.arena import clean_environment, free_port, stop_process
 from tests.cluster.nodes import Cluster, wait_until
 
 FOLDER = Path(__file__).parents[3] / "deploy" / "haproxy"
@@ -23,12 +23,6 @@ CONTROL = "global\n  stats socket {} mode 600 level operator\n\n"
 ARENAS = 3
 _STOP_SECONDS = 60.0
 _ANSWER_BYTES = 1 << 16
-
-
-def free_port():
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return trial.getsockname()[1]
 
 
 class Arena:
@@ -47,14 +41,14 @@ class Arena:
     def start(self):
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self._command, stdout=log, stderr=log, env=without_settings()
+                self._command, stdout=log, stderr=log, env=clean_environment()
             )
 
     def stop(self):
         """End it in good order; it must take that well."""
         self._process.send_signal(signal.SIGTERM)
         code = self._process.wait(_STOP_SECONDS)
-        assert code == 0, f"{self.name} stopped with exit code {code}: {self.last_words()}"
+        assert code == 0, f"{self.name} stopped with exit code {code}: {self.log_tail()}"
 
     def kill(self):
         self._process.kill()
@@ -62,9 +56,9 @@ class Arena:
 
     def close(self):
         if self._process is not None:
-            end(self._process)
+            stop_process(self._process)
 
-    def last_words(self):
+    def log_tail(self):
         return self.log.read_text()[-2000:]
 
 

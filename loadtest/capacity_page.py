@@ -1,4 +1,4 @@
-"""The page about capacity and its plots, written from the figures of one run and nothing else."""
+"""Writes docs/capacity.md and its plots from the figures of one run of `make capacity`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from loadtest.meters import COMPONENTS, LOAD, REDIS, SERVER
-from loadtest.needs import IDLE_BOT, LIVE_GAME
-from loadtest.plots import Line, plot
+from loadtest.plots import Series, plot
+from loadtest.resource_usage import COMPONENTS, LOAD, REDIS, SERVER
+from loadtest.sizing import IDLE_BOT, LIVE_GAME, SEATS
 
 NAME: Final = "capacity.md"
 FIGURES: Final = "capacity.json"
 REFUSED: Final = "LIMIT_EXCEEDED"
-ONE_BY_ONE: Final = "ratio with a message for each thing"
-_SEATS: Final = 2
+UNBATCHED: Final = "ratio without batched messages"
 
 
 def write(figures: dict[str, Any], folder: Path) -> None:
@@ -29,19 +28,19 @@ def write(figures: dict[str, Any], folder: Path) -> None:
 
 
 def errors(figures: dict[str, Any]) -> str:
-    """What went wrong that must not; empty if nothing did."""
-    hold, wrong = figures["hold"], []
+    """What makes the run a failure; empty if nothing does."""
+    hold, problems = figures["hold"], []
     if hold["errors"]:
-        wrong.append(f"errors while games were held: {hold['errors']}")
-    if hold["least_connected"] < _SEATS * hold["tables"]:
-        wrong.append(f"only {hold['least_connected']} bots stayed connected")
-    wrong += [
-        f"{processes} process(es), {each['tables']} games: {each['errors']}"
+        problems.append(f"errors while games were held: {hold['errors']}")
+    if hold["min_connected"] < SEATS * hold["pairs"]:
+        problems.append(f"only {hold['min_connected']} bots stayed connected")
+    problems += [
+        f"{processes} process(es), {each['pairs']} games: {each['errors']}"
         for processes, sweep in figures["sweeps"].items()
         for each in sweep
         if each["errors"]
     ]
-    return "; ".join(wrong)
+    return "; ".join(problems)
 
 
 def plots(figures: dict[str, Any]) -> dict[str, str]:
@@ -49,64 +48,66 @@ def plots(figures: dict[str, Any]) -> dict[str, str]:
     sweeps, growth = figures["sweeps"], figures["growth"]
     one = next(iter(sweeps.values()))
 
-    def over_games(key: str) -> list[Line]:
+    def over_games(key: str) -> list[Series]:
         return [
-            Line(f"{n} process(es)", [(each["tables"], each[key]) for each in sweep])
+            Series(f"{n} process(es)", [(each["pairs"], each[key]) for each in sweep])
             for n, sweep in sweeps.items()
         ]
 
     busy = [
-        Line(name, [(each["tables"], each["cpu"].get(name, 0.0)) for each in one])
+        Series(name, [(each["pairs"], each["cpu"].get(name, 0.0)) for each in one])
         for name in COMPONENTS
     ]
     memory = [
-        Line(name, [(each["games"], each.get(name, 0) / 1e6) for each in growth])
+        Series(name, [(each["games"], each.get(name, 0) / 1e6) for each in growth])
         for name in (SERVER, REDIS)
     ]
     games = "games at once, played without thinking"
     return {
         "rate": plot("Durable decisions", games, "a second", over_games("rate")),
-        "latency": plot("From an answer to the next question, p99", games, "ms", over_games("p99")),
-        "processors": plot("Processors that are busy", games, "processors", busy),
-        "memory": plot(
-            "Memory", "games that wait, each with two connected bots", "resident MB", memory
-        ),
+        "latency": plot("From an answer to the next decision, p99", games, "ms", over_games("p99")),
+        "processors": plot("Busy processors", games, "processors", busy),
+        "memory": plot("Memory", "idle games, each with two connected bots", "resident MB", memory),
     }
 
 
 def table(figures: dict[str, Any]) -> str:
-    """What was measured, beside what was aimed at, as a table."""
-    hold, overload, echo, sane = (figures[key] for key in ("hold", "overload", "echo", "sane"))
-    guests = Counter(overload["full"]["guests"]) + Counter(overload["impatient"]["guests"])
+    """The measured figures beside the goals, as a table."""
+    hold, overload, echo = (figures[key] for key in ("hold", "overload", "echo"))
+    surplus = Counter(overload["full"]["surplus"]) + Counter(overload["impatient"]["surplus"])
     per_game, per_redis = (_per_game(figures["growth"], name) for name in (SERVER, REDIS))
     rows = [
-        ("live games held, at least", f"{hold['least_live']:,}", "1,000"),
-        ("tables at which they followed each other", f"{hold['tables']:,}", ""),
-        ("bots connected meanwhile, at least", f"{hold['least_connected']:,}", "2,000"),
-        ("for seconds", f"{hold['seconds']:,.0f}", "600"),
-        ("errors meanwhile", f"{sum(hold['errors'].values()):,}", "0"),
-        ("decisions/s meanwhile", f"{hold['rate']:,.0f}", ""),
-        ("p50 and p99 meanwhile, ms", f"{hold['p50']:.0f} and {hold['p99']:.0f}", ""),
-        *((f"processors busy meanwhile, {n}", f"{hold['cpu'][n]:.2f}", "") for n in COMPONENTS),
-        *((f"memory meanwhile, {n}, MB", _megabytes(hold, n), "") for n in COMPONENTS),
+        ("live games held, at least", f"{hold['min_live']:,}", "1,000"),
+        ("pairs of bots that played them", f"{hold['pairs']:,}", ""),
+        ("bots connected, at least", f"{hold['min_connected']:,}", "2,000"),
+        ("seconds", f"{hold['seconds']:,.0f}", "600"),
+        ("errors", f"{sum(hold['errors'].values()):,}", "0"),
+        ("decisions/s", f"{hold['rate']:,.0f}", ""),
+        ("p50 and p99, ms", f"{hold['p50']:.0f} and {hold['p99']:.0f}", ""),
+        *((f"busy processors, {n}", f"{hold['cpu'][n]:.2f}", "") for n in COMPONENTS),
+        *((f"memory, {n}, MB", _megabytes(hold, n), "") for n in COMPONENTS),
         ("memory per game with its two bots, server, kB", f"{per_game:.0f}", ""),
         ("memory of an idle bot, server, kB", f"{echo[IDLE_BOT]:.0f}", "64"),
         ("memory per game, Redis (resident), kB", f"{per_redis:.1f}", ""),
         ("memory per game, Redis (used), kB", f"{echo[LIVE_GAME]:.1f}", "4"),
-        ("durable decisions/s with p99 within 100 ms", _sane(sane), ""),
+        ("durable decisions/s with p99 within 100 ms", _responsive(figures["responsive"]), ""),
         ("ratio to a bare gRPC echo", f"{echo['ratio to the echo']:.2f}", "0.5"),
-        ("the same with a message for each thing", f"{echo[ONE_BY_ONE]:.2f}", ""),
-        ("decisions/s at the peak, before the overload", f"{overload['calm']['rate']:,.0f}", ""),
-        ("of them kept when three times as many bots come", f"{overload['kept']:.0%}", "70%"),
+        ("the same without batched messages", f"{echo[UNBATCHED]:.2f}", ""),
         (
-            "of them kept when those come again every second, not as advised",
+            "decisions/s at the peak, before the overload",
+            f"{overload['baseline']['rate']:,.0f}",
+            "",
+        ),
+        ("share kept with three times as many bots", f"{overload['kept']:.0%}", "70%"),
+        (
+            "share kept if refused bots retry every second",
             f"{overload['kept_by_impatient']:.0%}",
             "",
         ),
-        ("the others: refused as RESOURCE_EXHAUSTED", f"{guests.get(REFUSED, 0):,}", ""),
-        ("the others: anything else", _otherwise(guests), "none"),
+        ("surplus bots refused with RESOURCE_EXHAUSTED", f"{surplus.get(REFUSED, 0):,}", ""),
+        ("surplus bots with any other reply", _other_replies(surplus), "none"),
     ]
-    lines = ["| what | measured | aim |", "|---|---|---|"]
+    lines = ["| what | measured | goal |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
@@ -120,8 +121,9 @@ def text(figures: dict[str, Any]) -> str:
     images = "\n\n".join(f"![{name}](images/capacity-{name}.svg)" for name in plots(figures))
     return f"""# Capacity
 
-Written by one run of the command below, from its figures alone; [load.md](load.md) says how they
-are measured. The load ran on the same machine and used its processors, too.
+Generated from the figures of one run of the command below; [load.md](load.md) says how they are
+measured. The load ran on the same machine and shared its processors. The rows down to the memory
+of the load are of the games that were held.
 
 ```text
 {figures["command"]}
@@ -138,7 +140,7 @@ Himeji {machine["himeji"]} on {where}.
 
 
 def sweeps(figures: dict[str, Any]) -> str:
-    """What was played without thinking, as a table."""
+    """The games played without thinking, as a table."""
     lines = [
         "| processes | games | decisions/s | p50 ms | p99 ms | busy: server | Redis | load |",
         "|---|---|---|---|---|---|---|---|",
@@ -147,7 +149,7 @@ def sweeps(figures: dict[str, Any]) -> str:
         for each in sweep:
             busy = [f"{each['cpu'][name]:.2f}" for name in (SERVER, REDIS, LOAD)]
             times = [f"{each['rate']:,.0f}", f"{each['p50']:.1f}", f"{each['p99']:.1f}"]
-            lines.append(f"| {' | '.join([processes, str(each['tables']), *times, *busy])} |")
+            lines.append(f"| {' | '.join([processes, str(each['pairs']), *times, *busy])} |")
     return "\n".join(lines)
 
 
@@ -161,10 +163,10 @@ def _megabytes(hold: dict[str, Any], name: str) -> str:
     return f"{hold['memory'].get(name, 0) / 1e6:,.0f}"
 
 
-def _sane(sane: dict[str, float]) -> str:
-    return f"{sane['rate']:,.0f} (of {sane['games']:,.0f} games)" if sane else "none"
+def _responsive(best: dict[str, float]) -> str:
+    return f"{best['rate']:,.0f} (with {best['games']:,.0f} games)" if best else "none"
 
 
-def _otherwise(guests: dict[str, int]) -> str:
-    rest = {reason: count for reason, count in guests.items() if reason != REFUSED}
+def _other_replies(surplus: dict[str, int]) -> str:
+    rest = {reason: count for reason, count in surplus.items() if reason != REFUSED}
     return ", ".join(f"{count:,} {reason}" for reason, count in sorted(rest.items())) or "none"

@@ -1,4 +1,4 @@
-"""Processor time and memory by component: the arenas' processes, their Redis, and the load."""
+"""Processor time and memory by component: server processes, Redis, and the load itself."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ _REDIS_PROGRAMS: Final = ("valkey-server", "redis-server")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the components had used at a moment."""
+class Usage:
+    """What each component had used at one moment."""
 
     at: float
     cpu: dict[str, float]
-    """Seconds of processor time since they began."""
+    """Seconds of processor time since its processes started."""
 
     memory: dict[str, int]
     """Resident bytes."""
 
 
-class Meters:
-    """Reads all processes of arenas, and those that load them."""
+class ResourceMonitor:
+    """Samples the processes of arenas with their children, and those that make the load."""
 
     def __init__(self, arenas: Iterable[int], load: Iterable[int]) -> None:
         self._arenas = [psutil.Process(pid) for pid in arenas]
         self._load = [psutil.Process(pid) for pid in load]
 
-    def read(self) -> Reading:
-        """Read them now; a process that ends meanwhile counts nothing."""
+    def sample(self) -> Usage:
+        """The usage now; a process that ends meanwhile counts nothing."""
         cpu: dict[str, float] = defaultdict(float)
         memory: dict[str, int] = defaultdict(int)
-        families = [[each, *each.children(recursive=True)] for each in self._arenas]
-        for process in [*chain.from_iterable(families), *self._load]:
+        trees = [[each, *each.children(recursive=True)] for each in self._arenas]
+        for process in [*chain.from_iterable(trees), *self._load]:
             with contextlib.suppress(psutil.NoSuchProcess):
-                what = LOAD if process in self._load else _component(process)
+                component = LOAD if process in self._load else _component(process)
                 times = process.cpu_times()
-                cpu[what] += times.user + times.system
-                memory[what] += process.memory_info().rss
-        return Reading(time.monotonic(), dict(cpu), dict(memory))
+                cpu[component] += times.user + times.system
+                memory[component] += process.memory_info().rss
+        return Usage(time.monotonic(), dict(cpu), dict(memory))
 
 
-def shares(first: Reading, last: Reading) -> dict[str, float]:
-    """Processors that each component kept busy between two readings."""
+def busy_processors(first: Usage, last: Usage) -> dict[str, float]:
+    """Processors that each component kept busy between two samples."""
     seconds = max(last.at - first.at, 1e-9)
     return {
         each: (last.cpu.get(each, 0.0) - first.cpu.get(each, 0.0)) / seconds for each in COMPONENTS
