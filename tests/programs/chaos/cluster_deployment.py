@@ -1,4 +1,4 @@
-"""A battlefield with a Redis Cluster of three primaries and three replicas, and its blows."""
+"""Arenas on a Redis Cluster of three primaries and three replicas, and its disruptions."""
 
 import asyncio
 from pathlib import Path
@@ -6,28 +6,28 @@ from pathlib import Path
 from himeji_server.store import keys
 from himeji_server.store.cluster import slot_of
 
+from loadtest.arena import POLL_SECONDS
 from tests.cluster.nodes import Cluster, wait_until
-from tests.programs.chaos.deployment import SOUND, Field
-from tests.programs.chaos.scenario import BLOWS
+from tests.programs.chaos.deployment import SERVER, Deployment
+from tests.programs.chaos.scenario import DISRUPTIONS
 
-HASTY = (str(Path(__file__).with_name("server_without_replica_wait.py")),)
-"""A planted fault: an arena that does not wait until replicas have what it answers for."""
+SERVER_WITHOUT_REPLICA_WAIT = (str(Path(__file__).with_name("server_without_replica_wait.py")),)
+"""A planted fault: an arena that acknowledges what no replica has received."""
 
-BYTES_LATE = 10_000
-LOOKS = 100
-SECONDS_BETWEEN_LOOKS = 0.05
+LAG_BYTES = 10_000
+MAX_LAG_POLLS = 100
 
 
-class ClusterField(Field):
+class ClusterDeployment(Deployment):
     """Arenas on a cluster."""
 
-    def __init__(self, *, arenas=2, program=SOUND):
+    def __init__(self, *, arenas=2, program=SERVER):
         super().__init__(arenas=arenas, program=program)
         self.cluster = None
 
     @property
     def redis_url(self):
-        """Any node that is there shows the way to all others."""
+        """Any node that is up; arenas find the others through it."""
         return next(node.url for node in self.cluster.nodes if not node.killed)
 
     async def start_redis(self):
@@ -38,65 +38,64 @@ class ClusterField(Field):
             await asyncio.to_thread(self.cluster.close)
 
 
-async def primary(arena_field):
-    """A primary is killed; its replica takes over, and the killed one comes back as a replica."""
-    lost, replica = _pair(arena_field.cluster)
-    lost.kill()
-    await asyncio.to_thread(_replaced, lost, replica)
+async def _kill_primary(deployment):
+    """Kill a primary; its replica takes over, and the killed node returns as a replica."""
+    killed, replica = _primary_with_replica(deployment.cluster)
+    killed.kill()
+    await asyncio.to_thread(_wait_for_failover, killed, replica)
 
 
-async def primary_before_its_replica_knew(arena_field, arenas=()):
-    """A primary is killed, arenas too, and its replica has not got the last that was written."""
-    lost, replica = _pair(arena_field.cluster)
-    replica.cut_off_from(lost)
-    await _until_late(lost, replica)
+async def _kill_primary_with_lagging_replica(deployment, arenas=()):
+    """Kill a primary whose replica has not received the last writes, and arenas with it."""
+    killed, replica = _primary_with_replica(deployment.cluster)
+    replica.stop_replication(killed)
+    await _wait_for_lag(killed, replica)
     for arena in arenas:
         await arena.kill()
-    lost.kill()
-    replica.let_follow()
-    await asyncio.to_thread(_replaced, lost, replica)
+    killed.kill()
+    replica.resume_replication()
+    await asyncio.to_thread(_wait_for_failover, killed, replica)
     await asyncio.gather(*(arena.start() for arena in arenas))
 
 
-async def primary_and_all_who_knew(arena_field):
-    """The same, and no arena is left that remembers what was written."""
-    await primary_before_its_replica_knew(arena_field, arena_field.arenas)
+async def _kill_primary_with_lagging_replica_and_arenas(deployment):
+    """The same, and every arena that could remember the last writes."""
+    await _kill_primary_with_lagging_replica(deployment, deployment.arenas)
 
 
-async def every_slot(arena_field):
-    """All slots that games are in move to another primary, one after the other."""
-    cluster = arena_field.cluster
+async def _move_every_slot(deployment):
+    """Move all slots that games are in to another primary, one after the other."""
+    cluster = deployment.cluster
     for slot in sorted({slot_of(keys.timers(bucket)) for bucket in range(keys.BUCKETS)}):
-        home = cluster.home_of(slot)
-        await asyncio.to_thread(cluster.move_slot, slot, home, cluster.next_to(home))
+        source = cluster.primary_of(slot)
+        await asyncio.to_thread(cluster.move_slot, slot, source, cluster.other_primary(source))
 
 
-def _pair(cluster):
-    """A primary and its replica."""
-    lost = cluster.primaries()[0]
-    [replica] = cluster.replicas_of(lost)
-    return lost, replica
+def _primary_with_replica(cluster):
+    primary = cluster.primaries()[0]
+    [replica] = cluster.replicas_of(primary)
+    return primary, replica
 
 
-def _replaced(lost, replica):
-    """Wait until a replica does the work of a killed node, and let that one come back."""
+def _wait_for_failover(killed, replica):
+    """Wait until the replica has taken over, then start the killed node again."""
     wait_until(replica.is_primary, "the replica has taken over")
     wait_until(replica.ok, "the cluster works again")
-    lost.start()
-    wait_until(lost.is_linked, "the node that was killed follows the one that took over")
+    killed.start()
+    wait_until(killed.is_linked, "the killed node replicates the new primary")
 
 
-async def _until_late(lost, replica):
-    """Wait until much was written that the replica has not got, or nothing more is written."""
-    for _ in range(LOOKS):
-        if lost.offset() - replica.offset() > BYTES_LATE:
+async def _wait_for_lag(primary, replica):
+    """Wait until the replica lags by LAG_BYTES, or for some seconds if nothing more is written."""
+    for _ in range(MAX_LAG_POLLS):
+        if primary.offset() - replica.offset() > LAG_BYTES:
             return
-        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
-CLUSTER_BLOWS = BLOWS | {
-    "primary": primary,
-    "primary before its replica knew": primary_before_its_replica_knew,
-    "primary and all who knew": primary_and_all_who_knew,
-    "every slot": every_slot,
+CLUSTER_DISRUPTIONS = DISRUPTIONS | {
+    "primary": _kill_primary,
+    "primary with lagging replica": _kill_primary_with_lagging_replica,
+    "primary with lagging replica, and arenas": _kill_primary_with_lagging_replica_and_arenas,
+    "every slot": _move_every_slot,
 }

@@ -1,8 +1,7 @@
-"""The field of a battle: one Redis and several arenas as processes, killed and started again."""
+"""One Redis and several arenas as processes that can be killed and started again."""
 
 import asyncio
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -13,42 +12,41 @@ import redis.asyncio
 from himeji_server.launch.embedded_redis import find_binary
 from redis.exceptions import ConnectionError as NoConnectionError, TimeoutError as NoAnswerError
 
-PATIENCE = 120.0
-"""Seconds after which a process that should be there is not; generous, for slow machines."""
+from loadtest.arena import POLL_SECONDS, clean_environment
+from tests.cluster.nodes import TIMEOUT
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
 """The settings of the arena's own Redis."""
 
-FORGETFUL = ("--appendonly", "no")
-"""A planted fault: what was acknowledged is nowhere but in memory."""
+NOT_DURABLE = ("--appendonly", "no")
+"""A planted fault: what is acknowledged exists in memory only."""
 
-NOTHING_BESIDE = {"HIMEJI_HOUSE": "none", "HIMEJI_HTTP_PORT": "none"}
-"""An arena without house bots and without a page, which take a while to start."""
+SETTINGS = {"HIMEJI_HOUSE": "none", "HIMEJI_HTTP_PORT": "none"}
+"""Without house bots and web page an arena starts faster."""
 
-SOUND = ("-c", "from himeji_sdk.cli import main; main()")
-UNCHECKED = (str(Path(__file__).with_name("server_without_version_check.py")),)
-"""A planted fault: an arena whose commits do not look at the version."""
+SERVER = ("-c", "from himeji_sdk.cli import main; main()")
+SERVER_WITHOUT_VERSION_CHECK = (str(Path(__file__).with_name("server_without_version_check.py")),)
+"""A planted fault: an arena whose commits do not compare the version."""
 
 
-class Arena:
-    """`himeji serve` on the field's Redis; after a kill it has another address."""
+class ArenaProcess:
+    """`himeji serve` on the deployment's Redis; it gets a new address at every start."""
 
-    def __init__(self, field, number):
-        self.field = field
+    def __init__(self, deployment, number):
+        self.deployment = deployment
         self.number = number
         self.address = ""
         self.process = None
-        self.log = field.folder / f"arena-{number}.log"
+        self.log = deployment.folder / f"arena-{number}.log"
 
     async def start(self):
-        command = [sys.executable, *self.field.program, "serve", "--port", "0"]
-        command += ["--redis", self.field.redis_url, "--data", str(self.field.folder)]
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
+        command = [sys.executable, *self.deployment.program, "serve", "--port", "0"]
+        command += ["--redis", self.deployment.redis_url, "--data", str(self.deployment.folder)]
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *command, stdout=subprocess.PIPE, stderr=log, env=clean | NOTHING_BESIDE
+                *command, stdout=subprocess.PIPE, stderr=log, env=clean_environment() | SETTINGS
             )
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             address = ""
             async for line in self.process.stdout:
                 name, _, value = line.decode().strip().partition(" ")
@@ -56,7 +54,7 @@ class Arena:
                 if name == "stop":
                     self.address = address
                     return
-        raise AssertionError(f"arena {self.number} did not open: {self.log.read_text()[-2000:]}")
+        raise AssertionError(f"arena {self.number} did not start: {self.log.read_text()[-2000:]}")
 
     async def kill(self):
         self.address = ""
@@ -66,18 +64,18 @@ class Arena:
 
     @property
     def died(self):
-        """Whether it ended by itself."""
+        """Whether it ended although nobody killed it."""
         return bool(self.address) and self.process.returncode is not None
 
 
-class Field:
-    """Everything that can be killed."""
+class Deployment:
+    """Redis and arenas, for an `async with` block."""
 
-    def __init__(self, *, arenas=2, redis_settings=DURABLE, program=SOUND):
+    def __init__(self, *, arenas=2, redis_settings=DURABLE, program=SERVER):
         # The path of a socket must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="hj-"))
         self.program = program
-        self.arenas = [Arena(self, number) for number in range(arenas)]
+        self.arenas = [ArenaProcess(self, number) for number in range(arenas)]
         self._settings = redis_settings
         self._redis = None
 
@@ -110,7 +108,7 @@ class Field:
         return [arena.address for arena in self.arenas if arena.address]
 
     def dead(self):
-        """Arenas that ended although nobody killed them, with the end of their logs."""
+        """A sentence for each arena that ended although nobody killed it."""
         return [
             f"arena {arena.number} ended by itself: {arena.log.read_text()[-1500:]}"
             for arena in self.arenas
@@ -118,7 +116,7 @@ class Field:
         ]
 
     def tracebacks(self):
-        """The first traceback in the log of each arena, if it has one."""
+        """The first traceback in the log of each arena, if there is one."""
         found = []
         for arena in self.arenas:
             _, mark, rest = arena.log.read_text().partition("Traceback")
@@ -132,21 +130,21 @@ class Field:
         self._redis = await asyncio.create_subprocess_exec(
             *command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        async with asyncio.timeout(PATIENCE):
-            while not await self._answers():  # noqa: ASYNC110 - a process rings no bell
-                await asyncio.sleep(0.05)
+        async with asyncio.timeout(TIMEOUT):
+            while not await self._redis_answers():  # noqa: ASYNC110 - nothing notifies of it
+                await asyncio.sleep(POLL_SECONDS)
 
     async def kill_redis(self):
         if self._redis is not None and self._redis.returncode is None:
             self._redis.kill()
             await self._redis.wait()
 
-    async def save(self):
-        """Make Redis write what it has to its disk; what comes later it will have forgotten."""
+    async def save_redis(self):
+        """Make Redis write a snapshot; one that is not durable forgets what comes later."""
         async with redis.asyncio.Redis.from_url(self.redis_url) as client:
             await client.save()
 
-    async def _answers(self):
+    async def _redis_answers(self):
         async with redis.asyncio.Redis.from_url(self.redis_url) as client:
             with contextlib.suppress(NoConnectionError, NoAnswerError):
                 return await client.ping()

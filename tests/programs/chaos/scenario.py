@@ -1,4 +1,4 @@
-"""A battle: games are played while processes die, and then every promise is checked."""
+"""Plays games while disruptions happen, and checks the logs of the games afterwards."""
 
 import asyncio
 import math
@@ -8,90 +8,93 @@ from dataclasses import dataclass, field
 from himeji.v1 import game_service_pb2 as games
 from himeji.v1.game_pb2 import SeatPlan
 
-from tests.programs.chaos.clients import Caller, Streamer
-from tests.programs.chaos.history import Ledger, violations, voided
+from tests.programs.chaos.clients import StreamClient, UnaryClient
+from tests.programs.chaos.history import POLL_SECONDS, History, violations, voided
 
-STREAMERS = 5
-CALLERS = 2
+STREAM_CLIENTS = 5
+UNARY_CLIENTS = 2
+DISRUPTION_COUNT = "disruptions: "
+"""Prefix of the counts of disruptions in a report."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How much of everything; all of it is bounded by counts."""
+class Scenario:
+    """How many games are played, and what disrupts them; everything is bounded by counts."""
 
     games: int = 6
-    blows: tuple[str, ...] = ()
-    answers_between: int = 40  # acknowledged answers between two blows
+    disruptions: tuple[str, ...] = ()
+    answers_between: int = 40  # acknowledged answers between two disruptions
     seed: int = 1
-    may_void: bool = False  # whether a game may be called off because its log was lost in part
+    may_void: bool = False  # whether a game may be voided because a part of its log was lost
 
 
 @dataclass
 class Report:
-    """What happened and what was wrong."""
+    """The counts and the violations of a scenario."""
 
-    ledger: Ledger
+    history: History
     violations: list[str] = field(default_factory=list)
 
     @property
     def counts(self):
-        return self.ledger.counts
+        return self.history.counts
 
 
-async def fight(arena_field, plan, blows=None):
-    """Play all games of a plan while its blows fall; the report."""
-    ledger, chooser = Ledger(), random.Random(plan.seed)
-    fighters = [
-        *(Streamer(arena_field, f"local/s{n}", ledger, plan.seed) for n in range(STREAMERS)),
-        *(Caller(arena_field, f"local/c{n}", ledger, plan.seed) for n in range(CALLERS)),
+async def run(deployment, scenario, disruptions=None):
+    """Play all games of a scenario through its disruptions; returns the report."""
+    history, rng = History(), random.Random(scenario.seed)
+    seed = scenario.seed
+    clients = [
+        *(StreamClient(deployment, f"local/s{n}", history, seed) for n in range(STREAM_CLIENTS)),
+        *(UnaryClient(deployment, f"local/c{n}", history, seed) for n in range(UNARY_CLIENTS)),
     ]
-    try:
-        async with asyncio.TaskGroup() as group:
-            storm = group.create_task(_storm(arena_field, plan, ledger, blows or BLOWS))
-            await _sit_down(fighters, plan, ledger, chooser)
-            await asyncio.gather(*(fighter.fight() for fighter in fighters))
-            storm.cancel()
-    finally:
-        report = Report(ledger)
-    replays = await _replays(fighters[0], ledger)
-    report.violations = violations(ledger, replays, may_void=plan.may_void)
-    report.violations += arena_field.dead() + arena_field.tracebacks()
-    ledger.counts["games"] = len(ledger.games)
-    ledger.counts["games voided"] = len(voided(replays))
-    ledger.counts["versions"] = sum(len(replay.log) for replay in replays.values())
-    for fighter in fighters:
-        await fighter.doors.close()
+    async with asyncio.TaskGroup() as group:
+        disrupting = group.create_task(
+            _disrupt(deployment, scenario, history, disruptions or DISRUPTIONS)
+        )
+        await _create_games(clients, scenario, history, rng)
+        await asyncio.gather(*(client.play() for client in clients))
+        disrupting.cancel()
+    report = Report(history)
+    replays = await _replays(clients[0], history)
+    report.violations = violations(history, replays, may_void=scenario.may_void)
+    report.violations += deployment.dead() + deployment.tracebacks()
+    history.counts["games"] = len(history.games)
+    history.counts["games voided"] = len(voided(replays))
+    history.counts["versions"] = sum(len(replay.log) for replay in replays.values())
+    for client in clients:
+        await client.channels.close()
     return report
 
 
-async def _sit_down(fighters, plan, ledger, chooser):
-    """Create the games and take their seats, through whatever falls meanwhile."""
-    for number in range(plan.games):
+async def _create_games(clients, scenario, history, rng):
+    """Create the games and take their seats, while disruptions happen already."""
+    for number in range(scenario.games):
         seats = 2 + number % 3
         request = games.CreateGameRequest(
-            request_id=f"game {plan.seed} {number}",
+            request_id=f"game {scenario.seed} {number}",
             ruleset="base",
             seats=[SeatPlan()] * seats,
             untimed=number % 2 == 1,
         )
-        game = (await fighters[0].call("CreateGame", request)).game
-        ledger.games[game.game_id] = game.chance.commitment
-        players = chooser.sample(fighters, seats)
-        for seat, fighter in enumerate(players):
-            await fighter.sit(game.game_id, seat)
-        if number % 4 == 2:  # somebody gives up in the middle
-            players[0].giving_up[game.game_id] = 5
+        game = (await clients[0].call("CreateGame", request)).game
+        history.games[game.game_id] = game.chance.commitment
+        players = rng.sample(clients, seats)
+        for seat, client in enumerate(players):
+            await client.join(game.game_id, seat)
+        if number % 4 == 2:
+            players[0].resign_after[game.game_id] = 5
 
 
-async def _storm(arena_field, plan, ledger, blows):
-    """Let each blow fall when so many more answers were acknowledged."""
-    for number, blow in enumerate(plan.blows):
-        ledger.most = (number + 2) * plan.answers_between
-        while ledger.counts["answers"] < (number + 1) * plan.answers_between:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-        await blows[blow](arena_field)
-        ledger.counts[f"blows: {blow}"] += 1
-    ledger.most = math.inf
+async def _disrupt(deployment, scenario, history, disruptions):
+    """Start the next disruption whenever `answers_between` more answers are acknowledged."""
+    for number, name in enumerate(scenario.disruptions):
+        history.max_answers = (number + 2) * scenario.answers_between
+        while history.counts["answers"] < (number + 1) * scenario.answers_between:  # noqa: ASYNC110
+            await asyncio.sleep(POLL_SECONDS)
+        await disruptions[name](deployment)
+        history.counts[f"{DISRUPTION_COUNT}{name}"] += 1
+    history.max_answers = math.inf
 
 
 async def _restart(arena):
@@ -99,53 +102,53 @@ async def _restart(arena):
     await arena.start()
 
 
-async def first_arena(arena_field):
-    await _restart(arena_field.arenas[0])
+async def _restart_first_arena(deployment):
+    await _restart(deployment.arenas[0])
 
 
-async def last_arena(arena_field):
-    await _restart(arena_field.arenas[-1])
+async def _restart_last_arena(deployment):
+    await _restart(deployment.arenas[-1])
 
 
-async def all_arenas(arena_field):
-    for arena in arena_field.arenas:
+async def _restart_all_arenas(deployment):
+    for arena in deployment.arenas:
         await arena.kill()
-    await asyncio.gather(*(arena.start() for arena in arena_field.arenas))
+    await asyncio.gather(*(arena.start() for arena in deployment.arenas))
 
 
-async def the_redis(arena_field):
-    await arena_field.kill_redis()
+async def _restart_redis(deployment):
+    await deployment.kill_redis()
     await asyncio.sleep(0.3)
-    await arena_field.start_redis()
+    await deployment.start_redis()
 
 
-async def everything(arena_field):
-    for arena in arena_field.arenas:
+async def _restart_everything(deployment):
+    for arena in deployment.arenas:
         await arena.kill()
-    await arena_field.kill_redis()
-    await arena_field.start_redis()
-    await asyncio.gather(*(arena.start() for arena in arena_field.arenas))
+    await deployment.kill_redis()
+    await deployment.start_redis()
+    await asyncio.gather(*(arena.start() for arena in deployment.arenas))
 
 
-async def save(arena_field):
-    await arena_field.save()
+async def _save_redis(deployment):
+    await deployment.save_redis()
 
 
-BLOWS = {
-    "first arena": first_arena,
-    "last arena": last_arena,
-    "all arenas": all_arenas,
-    "redis": the_redis,
-    "everything": everything,
-    "save": save,
+DISRUPTIONS = {
+    "first arena": _restart_first_arena,
+    "last arena": _restart_last_arena,
+    "all arenas": _restart_all_arenas,
+    "redis": _restart_redis,
+    "everything": _restart_everything,
+    "save": _save_redis,
 }
 
 
-async def _replays(fighter, ledger):
+async def _replays(client, history):
     found = {}
-    for game_id in ledger.games:
+    for game_id in history.games:
         request = games.GetReplayRequest(game_id=game_id)
-        answer = await fighter.call("GetReplay", request, expected="UNKNOWN_GAME".__eq__)
-        if answer is not None:
-            found[game_id] = answer.replay
+        response = await client.call("GetReplay", request, expected="UNKNOWN_GAME".__eq__)
+        if response is not None:
+            found[game_id] = response.replay
     return found

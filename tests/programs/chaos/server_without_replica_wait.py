@@ -1,4 +1,4 @@
-"""An arena with a planted fault: it answers before replicas have what it wrote. For controls."""
+"""`himeji serve` with a planted fault, for controls: it does not wait for replicas."""
 
 import sys
 
@@ -6,15 +6,15 @@ from himeji_sdk.cli import main
 from himeji_server.store.client import Pipeline
 
 
-def _never(_batches):
+def _no_copies(_pipeline):
     return 0
 
 
-def _ignored(_batches, _copies):
+def _ignored(_pipeline, _copies):
     return None
 
 
 if __name__ == "__main__":
-    Pipeline.copies = property(_never, _ignored)
+    Pipeline.copies = property(_no_copies, _ignored)
     sys.argv[0] = "himeji"
     main()

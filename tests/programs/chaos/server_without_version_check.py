@@ -1,4 +1,4 @@
-"""An arena with a planted fault: its commits do not compare the version. For controls alone."""
+"""`himeji serve` with a planted fault, for controls: commits do not compare the version."""
 
 import sys
 
@@ -10,22 +10,22 @@ CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', ga
 VERSION = "local version = tonumber(ARGV[3]) + 1"
 
 
-def planted(text):
-    """The script as it would be if it took every commit for the next one."""
+def without_check(text):
+    """The script changed so that it takes every commit for the next version."""
     if text.count(CHECK) != 1 or text.count(VERSION) != 1:
-        raise SystemExit("commit.lua has changed: plant the fault anew")
+        raise SystemExit("commit.lua has changed: adapt CHECK and VERSION to it")
     return text.replace(CHECK, "").replace(VERSION, "local version = tonumber(game[2]) + 1")
 
 
-class Planted(Script):
-    """A script with the fault in it."""
+class UncheckedScript(Script):
+    """A script without the version check."""
 
-    def __init__(self, whole):
-        self.text = planted(whole.text)
-        self.digest = "0" * 40  # Redis knows no such script, so that it is always sent whole
+    def __init__(self, original):
+        self.text = without_check(original.text)
+        self.digest = "0" * 40  # Redis does not know it, so the text is always sent
 
 
 if __name__ == "__main__":
-    games._COMMIT = Planted(games._COMMIT)
+    games._COMMIT = UncheckedScript(games._COMMIT)
     sys.argv[0] = "himeji"
     main()
