@@ -1,1 +1,1 @@
-"""A whole ladder end to end: many bots, several processes, and kills all the time."""
+"""Plays a whole ladder with many bots while its server processes are killed, and checks it."""

@@ -6,41 +6,35 @@ from himeji_bots.greedy import GreedyBot
 from himeji_sdk import Bot
 
 
-class Fighter(Bot):
-    """Plays the greedy bot's action in a share of its decisions, and any in the others."""
+class MixedBot(Bot):
+    """Plays the greedy bot's action in a share of its decisions, and a random one otherwise."""
 
-    care = 0.0
+    greedy_share = 0.0
 
     def __init__(self):
         self._greedy = GreedyBot()
-        self._chance = random.Random()
+        self._random = random.Random()
 
     def choose(self, game, legal):
-        if self._chance.random() < self.care:
+        if self._random.random() < self.greedy_share:
             return self._greedy.choose(game, legal)
-        return self._chance.choice(legal)
+        return self._random.choice(legal)
 
 
-class Level0(Fighter):
-    """Takes anything."""
+class Level0(MixedBot):
+    greedy_share = 0.0
 
 
-class Level1(Fighter):
-    """Takes care now and then."""
-
-    care = 0.25
+class Level1(MixedBot):
+    greedy_share = 0.25
 
 
-class Level2(Fighter):
-    """Takes care often."""
-
-    care = 0.6
+class Level2(MixedBot):
+    greedy_share = 0.6
 
 
-class Level3(Fighter):
-    """Takes care always."""
-
-    care = 1.0
+class Level3(MixedBot):
+    greedy_share = 1.0
 
 
 LEVELS = (Level0, Level1, Level2, Level3)
