@@ -1,1 +1,1 @@
-"""How fast ratings find the truth: bots of known strength, the real matchmaking, three ratings."""
+"""Measures how fast ratings converge: bots of known strength, real pairing, simulated time."""

@@ -6,7 +6,7 @@ import sys
 
 from himeji_server.ladder.pairing import Policy
 
-from tests.programs.ladder_sim.accuracy import MILESTONES, measured
+from tests.programs.ladder_sim.accuracy import MILESTONES, measure
 from tests.programs.ladder_sim.rating_systems import SYSTEMS, VARIANTS
 
 POLICIES = {
@@ -38,24 +38,24 @@ def show(title, found):
     sys.stdout.flush()
 
 
-def compare(runs):
-    """The systems beside each other on the same games."""
+def compare_systems(runs):
+    """Print the accuracy of all systems on the same games."""
     out = {}
     makers = SYSTEMS | VARIANTS
     for seats in (2, 3, 4):
-        report = measured(makers, runs=runs, seats=seats)
-        for kind, words in (("correlation", "rank correlation"), ("coverage", "within 2 sigma")):
-            out[f"{words}, {seats} seats"] = found = rows(report, makers, kind)
-            show(f"{words} after so many games per bot, {seats} seats", found)
+        report = measure(makers, runs=runs, seats=seats)
+        for kind, title in (("correlation", "rank correlation"), ("coverage", "within 2 sigma")):
+            out[f"{title}, {seats} seats"] = found = rows(report, makers, kind)
+            show(f"{title} after so many games per bot, {seats} seats", found)
     return out
 
 
-def choose(runs):
-    """What the parameters of matchmaking do, with two seats."""
+def compare_policies(runs):
+    """Print the effect of the parameters of matchmaking, with two seats."""
     only = {"Himeji": SYSTEMS["Himeji"]}
     correlations, mixing = {}, {}
     for name, policy in POLICIES.items():
-        report = measured(only, runs=runs, seats=2, policy=policy)
+        report = measure(only, runs=runs, seats=2, policy=policy)
         correlations[name] = rows(report, only, "correlation")["Himeji"]
         mixing[name] = report.mixing()
     show("rank correlation by the parameters of matchmaking, 2 seats", correlations)
@@ -67,10 +67,10 @@ def choose(runs):
 
 def main():
     parser = argparse.ArgumentParser(prog="make ladder-sim ARGS=...", description=__doc__)
-    parser.add_argument("--runs", type=int, default=40, help="ladders that are averaged")
+    parser.add_argument("--runs", type=int, default=40, help="simulated ladders to average over")
     parser.add_argument("--json", action="store_true", help="write the figures as JSON at the end")
     given = parser.parse_args()
-    found = compare(given.runs) | choose(given.runs)
+    found = compare_systems(given.runs) | compare_policies(given.runs)
     if given.json:
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
 

@@ -1,9 +1,9 @@
-"""What is measured: rank correlation against games played, calibration, and who met whom."""
+"""Accuracy of ratings: rank correlation by games played, calibration, and who met whom."""
 
 import statistics
 from collections import defaultdict
 
-from tests.programs.ladder_sim.simulation import Field
+from tests.programs.ladder_sim.simulation import LadderSimulation
 
 MILESTONES = (5, 10, 20, 40, 80)
 """Games per bot, on average, after which everything is measured."""
@@ -22,12 +22,12 @@ def correlation(one, other):
     return statistics.correlation(ranks_of(one), ranks_of(other))
 
 
-def misses(field, system):
-    """How far each mean is from the truth, in units of the system's own uncertainty.
+def standardised_errors(simulation, system):
+    """How far each mean is from the true strength, in units of the system's own uncertainty.
 
-    A rating has neither a zero nor a unit of its own, so the line through the field is taken off.
+    A rating has neither a zero nor a unit of its own, so a linear fit is subtracted.
     """
-    found = [(each.strength, system.rating(each.name)) for each in field.guests]
+    found = [(each.strength, system.rating(each.name)) for each in simulation.guests]
     means = [rating.mean for _, rating in found]
     slope, offset = statistics.linear_regression([strength for strength, _ in found], means)
     return [
@@ -37,53 +37,53 @@ def misses(field, system):
     ]
 
 
-class Report:
+class AccuracyReport:
     """Measurements of many runs, by system and milestone."""
 
     def __init__(self):
         self.correlations = defaultdict(list)
-        self.misses = defaultdict(list)
+        self.errors = defaultdict(list)
         self.mixed = []
 
-    def note(self, name, games, field, system):
-        means = [system.rating(each.name).mean for each in field.guests]
+    def add(self, name, games, simulation, system):
+        means = [system.rating(each.name).mean for each in simulation.guests]
         self.correlations[name, games].append(
-            correlation(means, [each.strength for each in field.guests])
+            correlation(means, [each.strength for each in simulation.guests])
         )
-        self.misses[name, games] += misses(field, system)
+        self.errors[name, games] += standardised_errors(simulation, system)
 
     def correlation(self, name, games):
         return statistics.fmean(self.correlations[name, games])
 
     def coverage(self, name, games):
         """The share of bots whose strength lies within two uncertainties of the mean."""
-        found = self.misses[name, games]
+        found = self.errors[name, games]
         return sum(abs(each) <= 2 for each in found) / len(found) if found else None
 
     def mixing(self):
-        """How often slow bots met fast ones, as a share of what blind pairing would give."""
+        """How often slow bots met fast ones, as a share of what random pairing would give."""
         return statistics.fmean(self.mixed)
 
 
-def measured(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **options):
-    """Let the systems rate the same games; the matchmaker sees the ratings of `guided`."""
-    report = Report()
+def measure(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **options):
+    """Let the systems rate the same games; the matchmaker uses the ratings of `guided`."""
+    report = AccuracyReport()
     for seed in range(runs):
-        field = Field(seed, seats=seats, **options)
+        simulation = LadderSimulation(seed, seats=seats, **options)
         systems = {name: make() for name, make in makers.items()}
-        guests = field.guests
+        guests = simulation.guests
         left = list(milestones)
         slow_met_fast = slow_met = 0
-        for table, ranks in field.play(systems[guided].rating):
+        for players, ranks in simulation.play(systems[guided].rating):
             for system in systems.values():
-                system.played(table, ranks)
-            slow, fast = _kinds(field, table)
+                system.rate(players, ranks)
+            slow, fast = _slow_and_fast(simulation, players)
             slow_met_fast += slow * fast
             slow_met += slow * (slow + fast - 1)
             if sum(each.games for each in guests) / len(guests) >= left[0]:
                 games = left.pop(0)
                 for name, system in systems.items():
-                    report.note(name, games, field, system)
+                    report.add(name, games, simulation, system)
                 if not left:
                     break
         fast = sum(not each.slow for each in guests)
@@ -91,8 +91,8 @@ def measured(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **o
     return report
 
 
-def _kinds(field, table):
-    """How many slow and how many fast guests a table has."""
-    guests = [field.bots[name] for name in table if not name.startswith("house/")]
+def _slow_and_fast(simulation, players):
+    """How many slow and how many fast guests play a game."""
+    guests = [simulation.bots[name] for name in players if not name.startswith("house/")]
     slow = sum(each.slow for each in guests)
     return slow, len(guests) - slow

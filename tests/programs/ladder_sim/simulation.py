@@ -1,4 +1,4 @@
-"""A ladder in simulated time: bots of known strength, paired by the real matchmaking."""
+"""A ladder in simulated time: bots of known strength, paired by the server's matchmaking."""
 
 import heapq
 import itertools
@@ -7,18 +7,18 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from himeji_server.ladder.pairing import RECENT, Meetings, Policy, Waiting, pair, tables
-from himeji_server.ladder.rating import BETA, MEAN, Rating
+from himeji_server.ladder.rating import BETA, MEAN
 
 TICK = 0.5
 """Simulated seconds between two rounds of pairing."""
 
 FAST, SLOW = 2.0, 30.0
-"""How long a game of fast bots takes, and of a table with a slow one."""
+"""Seconds of a game of fast bots, and of a game with a slow one."""
 
 
 @dataclass
-class Bot:
-    """A bot whose strength is known here, and to nobody else."""
+class SimulatedBot:
+    """A bot whose strength is known to the simulation alone."""
 
     name: str
     strength: float
@@ -30,7 +30,7 @@ class Bot:
     recent: deque = field(default_factory=lambda: deque(maxlen=RECENT))
 
 
-class Field:
+class LadderSimulation:
     """One ladder. `play` yields each game as names and ranks, in the order in which they end."""
 
     def __init__(self, seed, *, seats, bots=24, spread=1.5, policy=None, slow_share=0.33):
@@ -49,25 +49,26 @@ class Field:
         self.now = 0.0
 
     def _add(self, name, strength, *, slow, free=1):
-        self.bots[name] = Bot(name, strength, slow, free=free)
+        self.bots[name] = SimulatedBot(name, strength, slow, free=free)
 
     @property
     def guests(self):
         return [each for each in self.bots.values() if not each.name.startswith("house/")]
 
     def play(self, ratings):
-        """Games without end; `ratings` gives a bot's Rating as the matchmaker sees it."""
+        """Yield games for ever; `ratings` returns a bot's Rating as the matchmaker sees it."""
         running, numbers = [], itertools.count()
         while True:
             while running and running[0][0] <= self.now:
-                _, _, table = heapq.heappop(running)
-                yield table, self._ranks(table)
-                self._over(table)
-            for table in tables(self._waiting(ratings), self.seats, self._meetings(), self.policy):
-                self._begin(table)
-                slow = any(self.bots[name].slow for name in table)
+                _, _, players = heapq.heappop(running)
+                yield players, self._ranks(players)
+                self._end(players)
+            waiting = self._waiting(ratings)
+            for players in tables(waiting, self.seats, self._meetings(), self.policy):
+                self._begin(players)
+                slow = any(self.bots[name].slow for name in players)
                 length = self.chance.uniform(0.5, 1.5) * (SLOW if slow else FAST)
-                heapq.heappush(running, (self.now + length, next(numbers), table))
+                heapq.heappush(running, (self.now + length, next(numbers), players))
             self.now += TICK
 
     def _waiting(self, ratings):
@@ -89,28 +90,23 @@ class Field:
         recent = {bot.name: tuple(bot.recent) for bot in self.bots.values()}
         return Meetings(self.met, recent, len(self.bots))
 
-    def _begin(self, table):
-        for seat, name in enumerate(table):
+    def _begin(self, players):
+        for seat, name in enumerate(players):
             bot = self.bots[name]
             bot.free -= 1
             bot.since = self.now
             bot.seats[seat] += 1
-        for one, other in itertools.combinations(table, 2):
+        for one, other in itertools.combinations(players, 2):
             self.met[pair(one, other)] += 1
 
-    def _ranks(self, table):
-        form = [self.bots[name].strength + self.chance.gauss(0, BETA) for name in table]
+    def _ranks(self, players):
+        form = [self.bots[name].strength + self.chance.gauss(0, BETA) for name in players]
         return [1 + sum(other > own for other in form) for own in form]
 
-    def _over(self, table):
-        for name in table:
+    def _end(self, players):
+        for name in players:
             bot = self.bots[name]
             bot.free += 1
             bot.games += 1
             bot.since = self.now
-            bot.recent.append([other for other in table if other != name])
-
-
-def unknown(_name):
-    """The rating of everybody, for a matchmaker that is told nothing."""
-    return Rating()
+            bot.recent.append([other for other in players if other != name])
