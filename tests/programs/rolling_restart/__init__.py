@@ -1,1 +1,1 @@
-"""A rolling restart under load: arenas on one Redis Cluster, behind a balancer, one by one."""
+"""Restarts arenas behind a load balancer one by one while bots play."""

@@ -1,4 +1,4 @@
-"""The site: a Redis Cluster, arenas on it, and HAProxy as it is shipped before them."""
+"""A Redis Cluster, arenas on it, and HAProxy with the shipped configuration before them."""
 
 import contextlib
 import csv
@@ -12,29 +12,38 @@ import sys
 import tempfile
 from pathlib import Path
 
-from loadtest.arena import clean_environment, free_port, stop_process
+from loadtest.arena import STOP_TIMEOUT, clean_environment, free_port, stop_process
 from tests.cluster.nodes import Cluster, wait_until
 
-FOLDER = Path(__file__).parents[3] / "deploy" / "haproxy"
+HAPROXY = Path(__file__).parents[3] / "deploy" / "haproxy"
 PUBLISHED_PORT = "127.0.0.1:50051"
-"""Where the balancer listens in the settings that are shipped; an arena's is there by its name."""
+"""The balancer's address in the shipped configuration; arenas are found there by their names."""
 
 CONTROL = "global\n  stats socket {} mode 600 level operator\n\n"
 ARENAS = 3
-_STOP_SECONDS = 60.0
-_ANSWER_BYTES = 1 << 16
+_READ_BYTES = 1 << 16
 
 
-class Arena:
-    """`himeji serve` on a port that it keeps, so that the balancer finds it again."""
+class BalancedArena:
+    """`himeji serve` with a fixed port, so that the balancer finds it after a restart."""
 
-    def __init__(self, site, number):
+    def __init__(self, deployment, number):
         self.name = f"arena-{number + 1}"
         self.port = free_port()
-        self.log = site.folder / f"{self.name}.log"
+        self.log = deployment.folder / f"{self.name}.log"
         self._command = [sys.executable, "-m", "himeji_sdk", "serve", "--port", str(self.port)]
-        self._command += ["--redis", site.cluster.nodes[number % len(site.cluster.nodes)].url]
-        self._command += ["--data", str(site.folder), "--http-port", "none", "--house", "none"]
+        self._command += [
+            "--redis",
+            deployment.cluster.nodes[number % len(deployment.cluster.nodes)].url,
+        ]
+        self._command += [
+            "--data",
+            str(deployment.folder),
+            "--http-port",
+            "none",
+            "--house",
+            "none",
+        ]
         self._command += ["--log-format", "json", "--bots-per-owner", "1000"]
         self._process = None
 
@@ -45,9 +54,9 @@ class Arena:
             )
 
     def stop(self):
-        """End it in good order; it must take that well."""
+        """Stop gracefully; the exit code must be 0."""
         self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(_STOP_SECONDS)
+        code = self._process.wait(STOP_TIMEOUT)
         assert code == 0, f"{self.name} stopped with exit code {code}: {self.log_tail()}"
 
     def kill(self):
@@ -62,8 +71,8 @@ class Arena:
         return self.log.read_text()[-2000:]
 
 
-class Site:
-    """Everything, from the start to the end of a `with` block."""
+class BalancedDeployment:
+    """Cluster, arenas and balancer, for a `with` block."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="hj-"))
@@ -74,11 +83,11 @@ class Site:
         with contextlib.ExitStack() as failing:
             failing.callback(self._stack.close)
             self.cluster = self._stack.enter_context(contextlib.closing(Cluster(primaries=3)))
-            self.arenas = [Arena(self, number) for number in range(ARENAS)]
+            self.arenas = [BalancedArena(self, number) for number in range(ARENAS)]
             for arena in self.arenas:
                 self._stack.callback(arena.close)
                 arena.start()
-            self._balance()
+            self._start_balancer()
             failing.pop_all()
         return self
 
@@ -89,11 +98,11 @@ class Site:
     def token(self):
         return (self.folder / "token").read_text().strip()
 
-    def _balance(self):
+    def _start_balancer(self):
         self.target = f"127.0.0.1:{free_port()}"
         settings = self.folder / "balancer.cfg"
-        settings.write_text(CONTROL.format(self.folder / "haproxy.sock") + self._shipped())
-        command = ["haproxy", "-db", "-f", FOLDER / "defaults.cfg", "-f", settings]
+        settings.write_text(CONTROL.format(self.folder / "haproxy.sock") + self._configuration())
+        command = ["haproxy", "-db", "-f", HAPROXY / "defaults.cfg", "-f", settings]
         with (self.folder / "haproxy.log").open("w") as log:
             balancer = subprocess.Popen(command, stdout=log, stderr=log)
         self._stack.callback(balancer.wait)
@@ -101,23 +110,23 @@ class Site:
         wait_until((self.folder / "haproxy.sock").exists, "the balancer listens")
         self.wait_until_up(*self.arenas)
 
-    def _shipped(self):
-        """The settings as they are shipped, with these ports instead of the ones in them."""
-        text = (FOLDER / "balancer.cfg").read_text().replace(PUBLISHED_PORT, self.target)
+    def _configuration(self):
+        """The shipped configuration with the ports of this deployment."""
+        text = (HAPROXY / "balancer.cfg").read_text().replace(PUBLISHED_PORT, self.target)
         for arena in self.arenas:
             text, found = re.subn(rf"({arena.name} 127\.0\.0\.1):\d+", rf"\1:{arena.port}", text)
-            assert found == 1, f"{arena.name} is not in the settings that are shipped"
+            assert found == 1, f"{arena.name} is not in the shipped configuration"
         return text
 
     def wait_until_up(self, *arenas):
-        """Wait until the balancer has found arenas to be healthy."""
+        """Wait until the balancer considers the arenas healthy."""
         names = {each.name for each in arenas}
-        wait_until(lambda: names <= self._up(), f"the balancer finds {names} healthy")
+        wait_until(lambda: names <= self._healthy(), f"the balancer considers {names} healthy")
 
-    def _up(self):
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(str(self.folder / "haproxy.sock"))
-            line.sendall(b"show stat\n")
-            text = b"".join(iter(lambda: line.recv(_ANSWER_BYTES), b"")).decode()
+    def _healthy(self):
+        with socket.socket(socket.AF_UNIX) as control:
+            control.connect(str(self.folder / "haproxy.sock"))
+            control.sendall(b"show stat\n")
+            text = b"".join(iter(lambda: control.recv(_READ_BYTES), b"")).decode()
         rows = csv.DictReader(io.StringIO(text.removeprefix("# ")))
         return {row["svname"] for row in rows if row["status"] == "UP"}

@@ -1,4 +1,4 @@
-"""Bots behind a balancer, by streams and by calls, and what they count about it."""
+"""Bots that play through the balancer, by streams and by unary calls, and count what fails."""
 
 import logging
 import threading
@@ -15,64 +15,64 @@ from himeji_sdk.runner import Runner
 
 RULESET = "duel"
 THINK_SECONDS = 0.02
-REST_SECONDS = 0.5
-MOST_SECONDS = 120.0
-"""After so long a game that does not go on counts as failed."""
+PAUSE_SECONDS = 0.5
+GAME_TIMEOUT = 120.0
+"""Seconds after which an unfinished game counts as failed."""
 
 
-class Tally:
-    """What happened in one phase."""
+class Counts:
+    """What happened in one phase; several threads count."""
 
     def __init__(self):
-        self.counts = Counter()
+        self.by_name = Counter()
         self.failures = []
         self._lock = threading.Lock()
 
-    def count(self, what):
+    def add(self, name):
         with self._lock:
-            self.counts[what] += 1
+            self.by_name[name] += 1
 
-    def failed(self, what, why):
+    def add_failure(self, name, why):
         with self._lock:
-            self.counts["failed"] += 1
-            self.failures.append(f"{what}: {why}")
+            self.by_name["failed"] += 1
+            self.failures.append(f"{name}: {why}")
 
 
-class Wire(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
-    """Counts every call that goes out, and each that has to be made again."""
+class CountingInterceptor(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
+    """Counts every call of this process, and every attempt that failed."""
 
     def __init__(self):
-        self.tally = Tally()
+        self.counts = Counts()
 
     def intercept_unary_unary(self, continuation, details, request):
         call = continuation(details, request)
-        self.tally.count("calls" if call.exception() is None else "tried again")
+        self.counts.add("calls" if call.exception() is None else "retried")
         return call
 
     def intercept_stream_stream(self, continuation, details, requests):
-        self.tally.count("streams")
+        self.counts.add("streams")
         return self._read(continuation(details, requests))
 
     def _read(self, call):
         for message in call:
             if message.HasField("accepted"):
-                self.tally.count("answers")
+                self.counts.add("answers")
             yield message
 
 
-WIRE = Wire()
-connection.intercept(WIRE)
-# Bots are processes of their own, each with a connection; here they are threads of one.
+INTERCEPTOR = CountingInterceptor()
+connection.intercept(INTERCEPTOR)
+# Bots are usually processes with a connection each; here they are threads of one process.
 connection._OPTIONS.append(("grpc.use_local_subchannel_pool", 1))
-logging.getLogger("himeji_sdk").setLevel(logging.ERROR)  # streams that break are counted
+logging.getLogger("himeji_sdk").setLevel(logging.ERROR)  # broken streams are counted, not logged
 
 
 class ThinkingBot(RandomBot):
-    """Plays at random, not quite at once, and says when a game is over."""
+    """Plays at random after a short pause, and calls back when a game is over."""
 
-    def __init__(self, over=lambda _end: None):
+    def __init__(self, on_end=lambda _end: None):
         super().__init__()
-        self.on_end = over
+        self.on_end = on_end
 
     def choose(self, game, legal):
         time.sleep(THINK_SECONDS)
@@ -80,15 +80,16 @@ class ThinkingBot(RandomBot):
 
 
 class Players:
-    """Tables of bots that play one game after the other until they are told to stop."""
+    """Pairs of bots that play one game after the other, for a `with` block."""
 
-    def __init__(self, site, *, stream_tables, unary_tables, patience):
-        self._target, self._token, self._patience = site.target, site.token, patience
+    def __init__(self, deployment, *, stream_pairs, unary_pairs, retry_seconds):
+        self._target, self._token = deployment.target, deployment.token
+        self._retry_seconds = retry_seconds
         self._stop = threading.Event()
-        WIRE.tally = self.tally = Tally()
-        tables = [(self._play_by_streams, number) for number in range(stream_tables)]
-        tables += [(self._play_by_calls, number) for number in range(unary_tables)]
-        self._threads = [threading.Thread(target=play, args=(n,)) for play, n in tables]
+        INTERCEPTOR.counts = self.counts = Counts()
+        pairs = [(self._play_by_streams, number) for number in range(stream_pairs)]
+        pairs += [(self._play_by_calls, number) for number in range(unary_pairs)]
+        self._threads = [threading.Thread(target=play, args=(n,)) for play, n in pairs]
 
     def __enter__(self):
         for thread in self._threads:
@@ -101,36 +102,36 @@ class Players:
             thread.join()
 
     def wait_for_games(self, more):
-        """Wait until so many more games are over, or were given up."""
-        goal, until = self._ended() + more, time.monotonic() + MOST_SECONDS
+        """Wait until `more` games have ended or failed."""
+        goal, until = self._ended() + more, time.monotonic() + GAME_TIMEOUT
         while self._ended() < goal:
             if time.monotonic() > until:
-                self.tally.failed("games", f"fewer than {more} in {MOST_SECONDS} s")
+                self.counts.add_failure("games", f"fewer than {more} in {GAME_TIMEOUT} s")
                 return
             time.sleep(0.05)
 
     def _ended(self):
-        return self.tally.counts["games"] + self.tally.counts["failed"]
+        return self.counts.by_name["games"] + self.counts.by_name["failed"]
 
     def _client(self):
-        return Client(self._target, self._token, patience=self._patience)
+        return Client(self._target, self._token, patience=self._retry_seconds)
 
-    def _over(self, end):
+    def _count_game(self, end):
         if end is not None and end.reason == "finished":
-            self.tally.count("games")
+            self.counts.add("games")
         else:
-            self.tally.failed("game", "does not go on" if end is None else end.reason)
+            self.counts.add_failure("game", "did not end in time" if end is None else end.reason)
 
     # --- by streams -----------------------------------------------------------------------------
 
     def _play_by_streams(self, number):
-        table = StreamTable(self._target, self._token, number, self.tally)
-        with table, self._client() as client:
+        pair = StreamPair(self._target, self._token, number, self.counts)
+        with pair, self._client() as client:
             while not self._stop.is_set():
                 try:
-                    self._over(table.play(client))
+                    self._count_game(pair.play(client))
                 except HimejiError as error:
-                    self.tally.failed("stream table", error)
+                    self.counts.add_failure("stream pair", error)
 
     # --- by calls -------------------------------------------------------------------------------
 
@@ -139,35 +140,35 @@ class Players:
         with self._client() as one, self._client() as other:
             while not self._stop.is_set():
                 try:
-                    self._game((one, other), names)
+                    self._play_game((one, other), names)
                 except HimejiError as error:
-                    self.tally.failed("call", f"{error.reason} {error}")
-                    # A dead connection is one thing that failed, not one for every turn of a loop.
-                    self._stop.wait(REST_SECONDS)
+                    self.counts.add_failure("call", f"{error.reason} {error}")
+                    # A dead connection is one failure, not one for every iteration.
+                    self._stop.wait(PAUSE_SECONDS)
 
-    def _game(self, clients, names):
+    def _play_game(self, clients, names):
         game = clients[0].create_game(RULESET, seats=2)
-        hands = [
+        seats = [
             client.join(game.game_id, seat=seat, bot=names[seat])
             for seat, client in enumerate(clients)
         ]
-        bot, until = ThinkingBot(), time.monotonic() + MOST_SECONDS
-        while all(hand.end is None for hand in hands) and time.monotonic() < until:
-            for hand in hands:
-                asked = hand.decision()
-                if asked is not None:
-                    hand.submit(bot.choose(asked.game, asked.legal))
-        self._over(next((hand.end for hand in hands if hand.end), None))
+        bot, until = ThinkingBot(), time.monotonic() + GAME_TIMEOUT
+        while all(seat.end is None for seat in seats) and time.monotonic() < until:
+            for seat in seats:
+                decision = seat.decision()
+                if decision is not None:
+                    seat.submit(bot.choose(decision.game, decision.legal))
+        self._count_game(next((seat.end for seat in seats if seat.end), None))
 
 
-class StreamTable:
-    """Two bots of the SDK's runner, each with a stream that lives as long as it can."""
+class StreamPair:
+    """Two bots in the SDK's runner, each with a stream that stays open."""
 
-    def __init__(self, target, token, number, tally):
+    def __init__(self, target, token, number, counts):
         self._names = [f"local/stream-{number}-{seat}" for seat in range(2)]
-        self._tally = tally
+        self._counts = counts
         self._ends = []
-        self._over = threading.Semaphore(0)
+        self._game_over = threading.Semaphore(0)
         self._runners = [self._runner(target, token, name) for name in self._names]
         self._threads = [threading.Thread(target=self._run, args=(r,)) for r in self._runners]
 
@@ -176,7 +177,7 @@ class StreamTable:
             name=name,
             games=None,
             invitations=False,
-            patience=MOST_SECONDS,
+            patience=GAME_TIMEOUT,
             limit=None,
             resign_on_fault=False,
         )
@@ -186,20 +187,20 @@ class StreamTable:
         try:
             runner.run()
         except HimejiError as error:
-            self._tally.failed("stream", f"{error.reason} {error}")
+            self._counts.add_failure("stream", f"{error.reason} {error}")
 
     def _ended(self, end):
         self._ends.append(end)
-        self._over.release()
+        self._game_over.release()
 
     def play(self, client):
-        """Play a game; how it ended, None if it does not go on."""
+        """Play a game; returns how it ended, or None after GAME_TIMEOUT."""
         self._ends.clear()
         game = client.create_game(RULESET, seats=2)
         for seat, name in enumerate(self._names):
             client.join(game, seat=seat, bot=name)
-        told = [self._over.acquire(timeout=MOST_SECONDS) for _ in self._names]
-        return self._ends[0] if all(told) else None
+        ended = [self._game_over.acquire(timeout=GAME_TIMEOUT) for _ in self._names]
+        return self._ends[0] if all(ended) else None
 
     def __enter__(self):
         for thread in self._threads:
@@ -210,4 +211,4 @@ class StreamTable:
         for runner in self._runners:
             runner.stop()
         for thread in self._threads:
-            thread.join(MOST_SECONDS)
+            thread.join(GAME_TIMEOUT)
