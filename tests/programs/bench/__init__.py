@@ -1,1 +1,1 @@
-"""Benchmarks: figures to compare, never assertions. `make bench` runs them."""
+"""Benchmarks of the engine and the server: figures to compare, never assertions."""

@@ -1,7 +1,7 @@
-"""`make bench`: the engine, compiled and pure, and the arena, as tables and with `--json` as JSON.
+"""`make bench`: measure the engine, compiled and pure, and the arena; print tables or write JSON.
 
-Figures are medians with their spread, set against the budgets of the design and against each
-other. They are reported, never asserted: machines differ.
+Figures are medians with their spread, compared with the budgets of the design and with each other.
+They are reported, never asserted, because machines differ.
 """
 
 import argparse
@@ -25,8 +25,8 @@ BUDGETS = {
     ("playout", "compiled"): (200_000, 400_000),
     ("clone", "compiled"): (10, 5),
 }
-BUDGET_TABLE = "base, 2 seats"
-OTHER_TABLE = "duel, 2 seats"  # keeps half the speed of the base game
+BUDGET_SETUP = "base, 2 seats"
+DUEL_SETUP = "duel, 2 seats"  # must have half the speed of the base game
 SERVER_BUDGETS = {
     "ratio to the echo": "at least 0.5",
     "server memory per idle bot, kB": "at most 64",
@@ -34,7 +34,7 @@ SERVER_BUDGETS = {
 }
 
 
-def run(form):
+def measure_engine(form):
     """The figures of one form, measured in a process of its own; None if there is no such form."""
     environment = {key: value for key, value in os.environ.items() if key != "HIMEJI_PURE"}
     if form == "pure":
@@ -50,7 +50,7 @@ def run(form):
     return json.loads(done.stdout)
 
 
-def rate(unit):
+def is_rate(unit):
     return unit.endswith("/s")
 
 
@@ -66,72 +66,72 @@ def cell(figure):
 def ratio(compiled, pure):
     """How many times better the compiled form is."""
     quick, slow = compiled["median"], pure["median"]
-    return quick / slow if rate(compiled["unit"]) else slow / quick
+    return quick / slow if is_rate(compiled["unit"]) else slow / quick
 
 
 def against_budget(figure, budget):
-    """1 and more keeps the budget."""
-    return figure["median"] / budget if rate(figure["unit"]) else budget / figure["median"]
+    """How well a figure keeps its budget: 1 or more if it does."""
+    return figure["median"] / budget if is_rate(figure["unit"]) else budget / figure["median"]
 
 
-def compared(forms):
+def compare(forms):
     """Every ratio of the run: compiled to pure, and each form to its budget and goal."""
     compiled, pure = forms.get("compiled"), forms["pure"]
-    timed = [name for name in pure[BUDGET_TABLE] if name not in ("state", "game length")]
+    timed = [name for name in pure[BUDGET_SETUP] if name not in ("state", "game length")]
     speedups = {
-        table: {name: ratio(compiled[table][name], pure[table][name]) for name in timed}
-        for table in (pure if compiled else ())
+        setup: {name: ratio(compiled[setup][name], pure[setup][name]) for name in timed}
+        for setup in (pure if compiled else ())
     }
     budgets = [
         {
             "what": name,
             "form": form,
-            "measured": forms[form][BUDGET_TABLE][name]["median"],
+            "measured": forms[form][BUDGET_SETUP][name]["median"],
             "budget": budget,
-            "of budget": against_budget(forms[form][BUDGET_TABLE][name], budget),
+            "of budget": against_budget(forms[form][BUDGET_SETUP][name], budget),
             "goal": goal,
-            "of goal": goal and against_budget(forms[form][BUDGET_TABLE][name], goal),
+            "of goal": goal and against_budget(forms[form][BUDGET_SETUP][name], goal),
         }
         for (name, form), (budget, goal) in BUDGETS.items()
         if form in forms
     ]
     families = {
-        form: found[OTHER_TABLE]["random play"]["median"]
-        / found[BUDGET_TABLE]["random play"]["median"]
+        form: found[DUEL_SETUP]["random play"]["median"]
+        / found[BUDGET_SETUP]["random play"]["median"]
         for form, found in forms.items()
     }
     return {"compiled to pure": speedups, "budgets": budgets, "duel to base": families}
 
 
 def print_figures(console, forms, ratios):
-    for played, figures in forms["pure"].items():
-        table = Table(title=f"{played}, one core, set-up apart", title_justify="left")
+    for setup, figures in forms["pure"].items():
+        table = Table(title=f"{setup}, one core, without setting up games", title_justify="left")
         table.add_column("what")
         table.add_column("unit", style="dim")
         for form in forms:
             table.add_column(form, justify="right")
         table.add_column("ratio", justify="right")
         for name, figure in figures.items():
-            factor = ratios["compiled to pure"].get(played, {}).get(name)
-            cells = [cell(forms[form][played][name]) for form in forms]
+            factor = ratios["compiled to pure"].get(setup, {}).get(name)
+            cells = [cell(forms[form][setup][name]) for form in forms]
             table.add_row(name, figure["unit"], *cells, f"{factor:.1f} x" if factor else "")
         console.print(table)
 
 
 def print_budgets(console, ratios):
-    table = Table(title=f"budgets, {BUDGET_TABLE} (reported, not asserted)", title_justify="left")
+    table = Table(title=f"budgets, {BUDGET_SETUP} (reported, not asserted)", title_justify="left")
     for heading in ("what", "form", "measured", "budget", "of budget", "goal", "of goal"):
         table.add_column(heading, justify="left" if heading in ("what", "form") else "right")
-    for line in ratios["budgets"]:
-        kept = line["of budget"] >= 1
+    for row in ratios["budgets"]:
+        kept = row["of budget"] >= 1
         table.add_row(
-            line["what"],
-            line["form"],
-            number(line["measured"]),
-            number(line["budget"]),
-            f"[{'green' if kept else 'red'}]{line['of budget']:.2f}[/]",
-            number(line["goal"]) if line["goal"] else "",
-            f"{line['of goal']:.2f}" if line["goal"] else "",
+            row["what"],
+            row["form"],
+            number(row["measured"]),
+            number(row["budget"]),
+            f"[{'green' if kept else 'red'}]{row['of budget']:.2f}[/]",
+            number(row["goal"]) if row["goal"] else "",
+            f"{row['of goal']:.2f}" if row["goal"] else "",
         )
     console.print(table)
     for form, factor in ratios["duel to base"].items():
@@ -150,19 +150,21 @@ def print_server(console, figures):
 
 def main():
     options = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
-    options.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON, too")
-    wanted = options.parse_args()
+    options.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    given = options.parse_args()
     console = Console(width=100 if not sys.stdout.isatty() else None)
-    found = {form: run(form) for form in ("compiled", "pure")}
+    found = {form: measure_engine(form) for form in ("compiled", "pure")}
     forms = {form: figures for form, figures in found.items() if figures}
-    ratios = compared(forms)
+    ratios = compare(forms)
     print_figures(console, forms, ratios)
     print_budgets(console, ratios)
     if "compiled" not in forms:
-        console.print("There is no compiled form here: `make build` makes it. Only pure was run.")
+        console.print(
+            "The rules are not compiled here (`make build` compiles them): only pure was measured."
+        )
     figures = server.measure()
     print_server(console, figures)
-    if wanted.json:
+    if given.json:
         report = {
             "python": platform.python_version(),
             "machine": platform.machine(),
@@ -171,7 +173,7 @@ def main():
             **ratios,
             "server": figures,
         }
-        wanted.json.write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")
+        given.json.write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

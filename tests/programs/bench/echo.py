@@ -1,4 +1,4 @@
-"""A bare grpc.aio server that echoes: what the arena's stream is measured against."""
+"""A bare grpc.aio echo server, as the reference for the arena's stream."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ import grpc
 
 
 async def echo(requests, context):
-    """Answer every message with one of the size that its first four bytes ask for."""
+    """Answer every message with one whose size is in its first four bytes."""
     async for request in requests:
         await context.write(bytes(int.from_bytes(request[:4], "big")))
 

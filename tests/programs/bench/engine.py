@@ -35,13 +35,13 @@ def repeated(measure, unit):
     return figure([measure() for _ in range(REPEATS)], unit)
 
 
-def begun(table):
-    return [rules.new_game(*table, seed=seed) for seed in range(GAMES)]
+def new_games(setup):
+    return [rules.new_game(*setup, seed=seed) for seed in range(GAMES)]
 
 
-def random_play(table):
-    """Random play called from Python, set-up apart: (decisions/s, games/s)."""
-    games, below = begun(table), random.Random(1).random
+def random_play(setup):
+    """Random play called from Python: (decisions/s, games/s, decisions of a game)."""
+    games, below = new_games(setup), random.Random(1).random
     decisions = 0
     start = process_time()
     for game in games:
@@ -53,22 +53,22 @@ def random_play(table):
     return decisions / spent, GAMES / spent, decisions / GAMES
 
 
-def set_up(table):
-    """Seeded set-up in µs; each seed only once, so that no key is warm."""
+def set_up(setup):
+    """Microseconds to set up a game; each seed only once, so that nothing is cached."""
     set_up.seed += GAMES
     seeds = range(set_up.seed, set_up.seed + GAMES)
     start = process_time()
     for seed in seeds:
-        rules.new_game(*table, seed=seed)
+        rules.new_game(*setup, seed=seed)
     return (process_time() - start) / GAMES * 1e6
 
 
 set_up.seed = 10_000
 
 
-def playouts(table):
-    """Decisions/s inside `playout`; decisions are counted by playing the same games openly."""
-    games = begun(table)
+def playouts(setup):
+    """Decisions/s inside `playout`, whose decisions are counted by playing the same games again."""
+    games = new_games(setup)
     start = process_time()
     for number, game in enumerate(games):
         game.playout(random.Random(number))
@@ -88,11 +88,11 @@ def playout_length(game, rng):
     return decisions
 
 
-def positions(table):
+def positions(setup):
     """Positions of random games, each with one legal action."""
     rng, found = random.Random(2), []
     while len(found) < POSITIONS:
-        game = rules.new_game(*table, seed=len(found))
+        game = rules.new_game(*setup, seed=len(found))
         while not game.over and len(found) < POSITIONS:
             action = rng.choice(game.legal())
             if rng.random() < 0.2:
@@ -108,9 +108,9 @@ def microseconds(calls):
     return (process_time() - start) / len(calls) * 1e6
 
 
-def verbs(table):
+def verbs(setup):
     """legal, apply, clone and dumps in µs each, over the same positions."""
-    places = positions(table)
+    places = positions(setup)
 
     def applied():
         twins = [(game.clone(), action) for game, action in places]
@@ -128,16 +128,16 @@ def verbs(table):
     }
 
 
-def measure(table):
-    random_play(table)
-    plays = [random_play(table) for _ in range(REPEATS)]
+def measure(setup):
+    random_play(setup)
+    plays = [random_play(setup) for _ in range(REPEATS)]
     return {
         "random play": figure([play[0] for play in plays], "decisions/s"),
         "random games": figure([play[1] for play in plays], "games/s"),
         "game length": figure([play[2] for play in plays], "decisions"),
-        "playout": repeated(lambda: playouts(table), "decisions/s"),
-        "set-up": repeated(lambda: set_up(table), "µs"),
-        **verbs(table),
+        "playout": repeated(lambda: playouts(setup), "decisions/s"),
+        "set-up": repeated(lambda: set_up(setup), "µs"),
+        **verbs(setup),
     }
 
 
@@ -145,8 +145,8 @@ def main():
     if sys.argv[1] != himeji.ENGINE_FORM:
         sys.stdout.write("null")
         return
-    tables = [(name, seats) for name in RULESETS for seats in rules.ruleset(name).seat_counts]
-    figures = {f"{name}, {seats} seats": measure((name, seats)) for name, seats in tables}
+    setups = [(name, seats) for name in RULESETS for seats in rules.ruleset(name).seat_counts]
+    figures = {f"{name}, {seats} seats": measure((name, seats)) for name, seats in setups}
     sys.stdout.write(json.dumps(figures))
 
 

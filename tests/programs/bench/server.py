@@ -1,14 +1,14 @@
-"""Measures the arena over its stream against a bare echo of the same sizes, in one run.
+"""Measures the arena's stream against a bare gRPC echo with messages of the same sizes.
 
-Every figure is bounded in count: so many games, so many round trips. The arena runs as a process
-of its own with its embedded, durable Redis; the bots of this driver answer with the lowest legal
+The amount of work is fixed: a number of games, a number of round trips. The arena runs as a process
+of its own with its embedded, durable Redis; the bots of this module answer with the lowest legal
 action that is no exchange, which costs them nothing. Each plays many games on its stream, once with
-all that waits in one message, as the SDK does, and once with a message for each thing.
+batched messages, as the SDK does, and once without.
 
-There are two echoes, with as many round trips under way as there are games. The quicker one has a
-stream for each of them, which gRPC sends together; what the arena makes durable is set against
-that. The other has as many streams as the arena has bots, and is what a message for each thing is
-set against.
+There are two echoes, with as many round trips under way as there are games. The faster one has a
+stream for each of them, which gRPC sends together; the arena with batched messages is compared with
+that. The other has as many streams as the arena has bots; the arena without batching is compared
+with that.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ from himeji_sdk.connection import proxy_options
 
 BOTS = 16
 GAMES = 256
-ROUNDS = 3  # of arena and echo in turn: machines change their pace within seconds
+ROUNDS = 3  # of arena and echo in turn, because the speed of a machine changes within seconds
 MIDDLE = 30  # decisions into a game, which has about 60
 ROUND_TRIPS = 25_600
-FIRST, IDLE = 100, 400  # bots that do nothing: memory counts after the first, for so many more
+WARM_UP_BOTS, IDLE_BOTS = 100, 400  # memory is measured after the first, for the others
 
 
 def cpu(process):
@@ -47,13 +47,15 @@ def cpu(process):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Arena:
-    """`himeji serve` on a fresh folder."""
+class BenchArena:
+    """`himeji serve` on a new folder."""
 
     def __init__(self, folder):
         command = [str(Path(sys.executable).parent / "himeji"), "serve", "--port", "0"]
         command += ["--data", str(folder), "--log-format", "json", "--house", "none"]
-        command += [f"--{limit}-per-owner={5 * IDLE}" for limit in ("bots", "games", "streams")]
+        command += [
+            f"--{limit}-per-owner={5 * IDLE_BOTS}" for limit in ("bots", "games", "streams")
+        ]
         self._log = (folder.parent / "arena.log").open("w")
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self._log, text=True
@@ -89,12 +91,12 @@ class Arena:
         self._log.close()
 
 
-class Bot:
-    """A bot that answers at once, or as soon as it may."""
+class BenchBot:
+    """A bot that answers at once, or holds its answers until `answer_held`."""
 
-    def __init__(self, arena, name, *, holds=False, together=False):
+    def __init__(self, arena, name, *, holds=False, batched=False):
         self.arena, self.name = arena, name
-        self.together = together
+        self.batched = batched
         self.call = None
         self.holds, self.held = holds, []
         self.ready = asyncio.Event()
@@ -105,20 +107,20 @@ class Bot:
         stub = play_service_pb2_grpc.PlayServiceStub(channel)
         self.call = stub.Play(metadata=self.arena.metadata)
         wants = [game_pb2.WANT_NEXT_DECISION]
-        if self.together:
+        if self.batched:
             wants.append(game_pb2.WANT_MORE_AT_ONCE)
         hello = play.Hello(protocol_version=1, bot=self.name, wants=wants)
         await self.call.write(play.PlayRequest(hello=hello))
         while (message := await self.call.read()) is not grpc.aio.EOF:
             self.received += message.ByteSize()
             await self._write(
-                [act for each in (message, *message.more) for act in self._told(each)]
+                [act for each in (message, *message.more) for act in self._handle(each)]
             )
             if self.over == games:
                 await self.call.done_writing()
 
-    def _told(self, message):
-        """Take a message in; the answers that follow from it."""
+    def _handle(self, message):
+        """Yield the answers to a message."""
         body = message.WhichOneof("body")
         if body == "welcome":
             self.ready.set()
@@ -132,7 +134,7 @@ class Bot:
             self.over += 1
 
     async def is_ready(self, run):
-        """Wait for the welcome, or raise what ended the stream before it."""
+        """Wait for the Welcome, or raise the error that ended the stream before it."""
         ready = asyncio.create_task(self.ready.wait())
         await asyncio.wait({ready, run}, return_when=asyncio.FIRST_COMPLETED)
         if run.done():
@@ -140,7 +142,7 @@ class Bot:
             run.result()
 
     async def answer_held(self):
-        """Answer what was asked so far, and from then on at once; one writes at a time."""
+        """Answer the held decisions, and later ones at once; only one task may write."""
         while self.held:
             held, self.held = self.held, []
             await self._write([self._act(each) for each in held])
@@ -159,7 +161,7 @@ class Bot:
         return play.PlayRequest(act=act)
 
     async def _write(self, requests):
-        if self.together and requests:
+        if self.batched and requests:
             requests[0].more.extend(requests[1:])
             del requests[1:]
         for message in requests:
@@ -171,18 +173,22 @@ def channel_to(address, *options):
     return grpc.aio.insecure_channel(address, [*options, *proxy_options(address)])
 
 
-async def games(arena, *, together):
-    """Decisions per second while all of many games go on, and the bytes that they cost."""
+async def measure_games(arena, *, batched):
+    """Decisions a second while no game has ended yet, and what each of them costs."""
     async with contextlib.AsyncExitStack() as stack:
         channels = [await stack.enter_async_context(channel_to(arena.address)) for _ in range(BOTS)]
-        bots = [Bot(arena, f"local/bench-{n}", holds=True, together=together) for n in range(BOTS)]
+        bots = [
+            BenchBot(arena, f"local/bench-{n}", holds=True, batched=batched) for n in range(BOTS)
+        ]
         runs = [
             asyncio.create_task(bot.run(channel, GAMES * 2 // BOTS))
             for bot, channel in zip(bots, channels, strict=True)
         ]
         for bot, run in zip(bots, runs, strict=True):
             await bot.is_ready(run)
-        before = arena.redis_memory()  # with its bots and their connections: games alone count
+        before = (
+            arena.redis_memory()
+        )  # after the bots have connected, so that only games are counted
         stub = game_service_pb2_grpc.GameServiceStub(channels[0])
         pairs = [(2 * n % BOTS, (2 * n + 1) % BOTS) for n in range(GAMES)]
         for few in range(0, GAMES, 8):
@@ -218,7 +224,7 @@ async def games(arena, *, together):
 
 
 async def new_game(arena, stub, bots):
-    """A game of these bots, which has begun."""
+    """Create a game and seat these bots."""
     seats = [game_pb2.SeatPlan() for _ in bots]
     create = game_service_pb2.CreateGameRequest(ruleset="base", seats=seats)
     game = (await stub.CreateGame(create, metadata=arena.metadata)).game
@@ -227,8 +233,8 @@ async def new_game(arena, stub, bots):
         await stub.JoinGame(join, metadata=arena.metadata)
 
 
-async def echoes(process, port, sent, received, streams):
-    """Round trips per second of a bare echo with so many streams and messages of these sizes."""
+async def measure_echoes(process, port, sent, received, streams):
+    """Round trips a second of a bare echo with messages of these sizes."""
     payload = int(received).to_bytes(4, "big") + bytes(max(0, int(sent) - 4))
     each, ahead = ROUND_TRIPS // streams, GAMES // streams
 
@@ -257,9 +263,9 @@ async def echoes(process, port, sent, received, streams):
         }
 
 
-async def latency(arena):
+async def measure_latency(arena):
     """Milliseconds from an answer to the next decision, one game alone."""
-    times, bot = [], Bot(arena, "local/bench-alone")
+    times, bot = [], BenchBot(arena, "local/bench-alone")
     sent_at = None
 
     async with channel_to(arena.address) as channel:
@@ -282,16 +288,16 @@ async def latency(arena):
     return {"p50": times[len(times) // 2], "p99": times[int(len(times) * 0.99)]}
 
 
-async def idle(arena):
+async def measure_idle_bots(arena):
     """Kilobytes of server memory for each connected bot that does nothing."""
     async with contextlib.AsyncExitStack() as stack:
         bots, found = [], []
-        for more in (FIRST, IDLE):
+        for more in (WARM_UP_BOTS, IDLE_BOTS):
             for n in range(more):
                 channel = await stack.enter_async_context(
                     channel_to(arena.address, ("grpc.use_local_subchannel_pool", 1))
                 )
-                bot = Bot(arena, f"local/idle-{more}-{n}")
+                bot = BenchBot(arena, f"local/idle-{more}-{n}")
                 bots.append((bot, asyncio.create_task(bot.run(channel, -1))))
             for bot, task in bots:
                 await bot.is_ready(task)
@@ -299,28 +305,30 @@ async def idle(arena):
         for bot, task in bots:
             await bot.call.done_writing()
             await task
-    return (found[1] - found[0]) / IDLE
+    return (found[1] - found[0]) / IDLE_BOTS
 
 
 @contextlib.contextmanager
-def arena():
-    """An arena for a while."""
+def open_arena():
+    """Run an arena for a `with` block."""
     with tempfile.TemporaryDirectory(prefix="hj-") as folder:
-        opened = Arena(Path(folder) / "data")
+        opened = BenchArena(Path(folder) / "data")
         try:
             yield opened
         finally:
             opened.stop()
 
 
-def measure_echo(found, streams=GAMES):
-    """What a bare echo does with as many bytes."""
+def run_echo(found, streams=GAMES):
+    """Start an echo server and measure it with messages of the sizes found."""
     echo = subprocess.Popen(
         [sys.executable, "-m", "tests.programs.bench.echo"], stdout=subprocess.PIPE, text=True
     )
     try:
         port = int(echo.stdout.readline())
-        return asyncio.run(echoes(echo.pid, port, found["sent"], found["received"], streams))
+        return asyncio.run(
+            measure_echoes(echo.pid, port, found["sent"], found["received"], streams)
+        )
     finally:
         echo.kill()
         echo.wait()
@@ -331,23 +339,23 @@ def mean(found):
     return {name: sum(each[name] for each in found) / len(found) for name in found[0]}
 
 
-def in_turn(*, together, streams):
-    """What the arena does, and what an echo with so many streams does, some times in turn."""
+def compare(*, batched, streams):
+    """Measure the arena and an echo with so many streams in turn; returns the means of both."""
     rounds, echoed = [], []
     for _ in range(ROUNDS):
-        with arena() as opened:
-            rounds.append(asyncio.run(games(opened, together=together)))
-        echoed.append(measure_echo(rounds[-1], streams))
+        with open_arena() as opened:
+            rounds.append(asyncio.run(measure_games(opened, batched=batched)))
+        echoed.append(run_echo(rounds[-1], streams))
     return mean(rounds), mean(echoed)
 
 
 def measure():
     """All figures of the server, as a dictionary."""
-    found, bare = in_turn(together=True, streams=GAMES)
-    single, alike = in_turn(together=False, streams=BOTS)
-    with arena() as opened:
-        alone = asyncio.run(latency(opened))
-        per_bot = asyncio.run(idle(opened))
+    found, bare = compare(batched=True, streams=GAMES)
+    single, alike = compare(batched=False, streams=BOTS)
+    with open_arena() as opened:
+        alone = asyncio.run(measure_latency(opened))
+        per_bot = asyncio.run(measure_idle_bots(opened))
     return {
         "durable decisions/s": found["rate"],
         "bare echo/s": bare["rate"],
