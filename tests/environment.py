@@ -1,7 +1,7 @@
-"""Which variables of a machine's environment may reach the suite: as few as possible.
+"""The environment variables that may reach the tests: as few as possible.
 
-Whatever else is set (PYTHONUNBUFFERED, LANG, CI, COLUMNS, ...) can hide a fault that a fresh
-machine shows, or show one that is not there.
+Any other variable (PYTHONUNBUFFERED, LANG, CI, COLUMNS, ...) can hide a failure that a new machine
+would show, or cause one that no other machine has.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Clusters and arenas for these tests."""
+"""Starts clusters, and arenas on them."""
 
 import contextlib
 

@@ -1,10 +1,12 @@
-"""Types what a page says into a terminal, as a newcomer would, from top to bottom."""
+"""Runs the commands of a page in a shell, from top to bottom, as a new user would."""
 
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from loadtest.arena import clean_environment
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])]
@@ -23,7 +25,7 @@ def blocks(page):
 
 
 def commands(page):
-    """Every `himeji ...` that a page names, in blocks and in its sentences."""
+    """Every `himeji ...` of a page, in blocks and in its sentences."""
     typed = [
         line for language, text in blocks(page) if language == "sh" for line in text.split("\n")
     ]
@@ -32,23 +34,21 @@ def commands(page):
     return [each[0] for each in found if each]
 
 
-class Typist:
-    """Somebody with a folder of their own and the programs of one environment."""
+class PageShell:
+    """A shell with a working folder and the programs of one environment."""
 
     def __init__(self, folder, programs=None, **env):
         self.folder = folder
         path = f"{programs or Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
-        self.env = clean | {"PATH": path} | env
+        self.env = clean_environment() | {"PATH": path} | env
 
-    def type(self, language, text):
-        """Run a block; what it said. A block that fails fails the test.
+    def run(self, language, text):
+        """Run a block and return its output; a block that fails fails the test.
 
-        What takes long is typed with less patience: a second of thought about every decision, and
-        an examination of many games.
+        Options that take long, like a second of thinking for every decision, are shortened.
         """
-        for word, shorter in SHORTER.items():
-            text = text.replace(word, shorter)
+        for option, shorter in SHORTER.items():
+            text = text.replace(option, shorter)
         command = {"sh": ["sh", "-ec", text], "py": [sys.executable, "-c", text]}[language]
         done = subprocess.run(
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False

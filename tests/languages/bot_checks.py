@@ -1,46 +1,45 @@
-"""What every example bot must do, whatever it is written in."""
+"""Checks that every example bot must pass, whatever its language."""
 
-import os
 import re
 import secrets
 import subprocess
 from pathlib import Path
 
+from loadtest.arena import clean_environment
 from tests.languages.relay import Relay
 from tests.sdk.conftest import Place
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "other-languages.md").read_text(encoding="utf-8")
-PATIENCE = 240
+TIMEOUT = 240
 OVER = re.compile(r"game (\w+) is over \((?:END_REASON_)?(\w+)\): (\d+) points, rank ([12])\n")
 
 
 def run(command: list[str], target: str, token: str) -> subprocess.CompletedProcess[str]:
-    """Run a bot as a process of its own, against the house."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
+    """Run a bot as a process against a house bot."""
     return subprocess.run(
         [*command, "house/random", f"local/t-{secrets.token_hex(6)}"],
-        env=clean | {"HIMEJI_TARGET": target, "HIMEJI_TOKEN": token},
+        env=clean_environment() | {"HIMEJI_TARGET": target, "HIMEJI_TOKEN": token},
         capture_output=True,
         text=True,
         check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
 
 
 def plays_a_whole_game(command: list[str], target: str, place: Place) -> None:
     done = run(command, target, place.token)
     assert done.returncode == 0, done.stderr
-    told = OVER.fullmatch(done.stdout)
-    assert told is not None, done.stdout
-    assert told[2].lower() == "finished"
+    over = OVER.fullmatch(done.stdout)
+    assert over is not None, done.stdout
+    assert over[2].lower() == "finished"
     with place.client() as client:
-        replay = client.replay(told[1])
+        replay = client.replay(over[1])
     assert len(list(replay.verify())) == 8
     game = replay.message.game
     assert [seat.strikes for seat in game.seats] == [0, 0]
     mine = game.result.seats[0]
-    assert (mine.score, mine.rank) == (int(told[3]), int(told[4]))
+    assert (mine.score, mine.rank) == (int(over[3]), int(over[4]))
 
 
 def comes_back_to_a_game(command: list[str], relay: Relay, place: Place) -> None:

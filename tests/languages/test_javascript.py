@@ -16,8 +16,8 @@ from tests.rules.test_chance import node
 FOLDER = "docs/examples/javascript"
 BOT = bot_checks.ROOT / FOLDER / "bot.mjs"
 MODULES = Path(sys.prefix) / "javascript" / "node_modules"
-BREAKS = 5_000
-"""Bytes after which the line is cut: in the middle of a game, which takes about 15,000."""
+CUT_AFTER = 5_000
+"""Bytes after which the connection is cut, in the middle of a game of about 15,000."""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert MODULES.is_dir(), "the packages of the bot for Node are missing: run `make setup`"
     root = tmp_path_factory.mktemp("clone")
     shutil.copytree(bot_checks.ROOT / "proto", root / "proto")
-    # Whoever followed the page has packages there already.
+    # After following the page, the packages are there already.
     shutil.copytree(BOT.parent, root / FOLDER, ignore=shutil.ignore_patterns("node_modules"))
     (root / FOLDER / "node_modules").symlink_to(MODULES)
     return root
@@ -44,7 +44,7 @@ def test_it_plays_a_whole_game_against_the_house(command, place):
 def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(
     command, place, breaking_connection
 ):
-    bot_checks.comes_back_to_a_game(command, breaking_connection(BREAKS), place)
+    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), place)
 
 
 def test_it_says_what_is_wrong_with_a_token(command, place):
@@ -77,7 +77,7 @@ def test_the_commands_of_the_page_are_those_that_are_used_here(clone, place):
         capture_output=True,
         text=True,
         check=False,
-        timeout=bot_checks.PATIENCE,
+        timeout=bot_checks.TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert bot_checks.OVER.fullmatch(done.stdout)

@@ -19,7 +19,7 @@ from loadtest.load_driver import LoadDriver, LoadResult, start_bots
 from loadtest.plots import Series, plot
 from loadtest.resource_usage import COMPONENTS, SERVER, ResourceMonitor, Usage
 
-PATIENCE = 120.0
+TIMEOUT = 120.0
 
 
 def workload(*arenas, **what):
@@ -103,7 +103,7 @@ async def test_when_a_game_ends_its_pair_begins_the_next_one(tmp_path):
         await pair.open()
         assert (counts.games, counts.live) == (0, 1)
         pair.may_play.set()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while counts.games < 2 or counts.live < 1:  # noqa: ASYNC110 - plain numbers
                 await asyncio.sleep(0.01)
         await pair.close()

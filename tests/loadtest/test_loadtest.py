@@ -23,7 +23,7 @@ from loadtest.interceptors import RequestMetrics, reason_of, without_prefix
 from tests.server.process_tree import children_of, words_of
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 280.0
+TIMEOUT = 280.0
 pytestmark = pytest.mark.timeout(300)
 FEW = "stream=1,unary=1,spectator=1,ladder=2,newcomer=1"
 MANY = "stream=6,unary=2,spectator=1,ladder=2,newcomer=1"
@@ -65,7 +65,7 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
         *("--users", users, "--games", "4", "--seconds", "200", "--think", "0"),
         *("--ruleset", "duel", "--weights", weights, "--workers", workers, "--spawn-rate", "20"),
     )
-    output, _ = load.communicate(timeout=PATIENCE)
+    output, _ = load.communicate(timeout=TIMEOUT)
     assert load.returncode == 0, output
     found = json.loads((tmp_path / "summary.json").read_text())
     measured = {(each["kind"], each["name"]): each["count"] for each in found["events"]}
@@ -82,13 +82,13 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
 
 def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
     load = start("--users", "2", "--seconds", "60", "--weights", "stream=1")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not below(load.pid, "locust"):  # then the arena is open
         assert time.monotonic() < deadline, "Locust was not started"
         time.sleep(0.05)
     arena, *_ = below(load.pid, "serve")
     os.kill(arena, signal.SIGKILL)
-    output, _ = load.communicate(timeout=PATIENCE)
+    output, _ = load.communicate(timeout=TIMEOUT)
     assert load.returncode == 1
     assert "the arena ended by itself with exit code -9" in output
 
@@ -107,7 +107,7 @@ def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     assert load.returncode == 1
     assert "AccountService/CreateOwner: MISSING_TOKEN" in load.stdout, load.stdout

@@ -1,19 +1,19 @@
-"""The page in a real browser: watched, stepped through, and played to the end."""
+"""`make test-browser`: the web page in a real browser, watched, stepped through and played."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.programs.browser.chromium import browser
+from tests.programs.browser.chromium import open_browser
 from tests.server.page_client import opened_place
 
-PATIENCE = 120_000.0  # milliseconds
-MOST_CLICKS = 1_500
-pytestmark = pytest.mark.timeout(900)  # a whole game, on machines that have other things to do
-expect.set_options(timeout=PATIENCE)
+TIMEOUT_MS = 120_000.0
+MAX_CLICKS = 1_500
+pytestmark = pytest.mark.timeout(900)  # a whole game, on a busy machine
+expect.set_options(timeout=TIMEOUT_MS)
 PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1360, "height": 900}
+DESKTOP = {"width": 1360, "height": 900}
 CONTRAST = """(selector) => {
   const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (rgb) => {
@@ -44,32 +44,36 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    with browser() as opened:
+    with open_browser() as opened:
         yield opened
 
 
 @pytest.fixture
 def visit(chromium, place):
-    """Opens pages, and sees to it that nothing went wrong in any of them."""
-    contexts, troubles = [], []
+    """Opens pages, and checks at the end that none had an error or a foreign request."""
+    contexts, problems = [], []
 
     def open_page(path, **look):
-        context = chromium.new_context(base_url=place.page, viewport=look.pop("size", DESK), **look)
+        context = chromium.new_context(
+            base_url=place.page, viewport=look.pop("size", DESKTOP), **look
+        )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (troubles.append(dialog.message), dialog.dismiss()))
-        page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else 0)
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on(
+            "console", lambda entry: problems.append(entry.text) if entry.type == "error" else 0
+        )
         foreign = re.compile(rf"^(?!{re.escape(place.page)})")
-        page.on("request", lambda r: troubles.append(r.url) if foreign.match(r.url) else 0)
+        page.on("request", lambda r: problems.append(r.url) if foreign.match(r.url) else 0)
         page.goto(path)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert troubles == []
+    assert problems == []
 
 
 def test_the_home_page_leads_everywhere_and_can_be_used_by_keyboard(visit):
@@ -94,7 +98,7 @@ def test_a_live_game_advances_before_the_eyes(visit, place):
     expect(page.locator(".log .rule").first).to_have_attribute("href", re.compile("#B-"))
     while place.act(game_id):
         pass
-    expect(page.get_by_text("over, finished")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("over, finished")).to_be_visible(timeout=TIMEOUT_MS)
     page.locator(".breakdown").first.wait_for(state="attached")
 
 
@@ -140,7 +144,7 @@ def test_a_person_plays_a_whole_game_by_clicking_legal_actions(visit):
     page.locator('form[aria-labelledby="play-solo"] button[value="0"]').click()
     page.locator(".game[data-ready]").wait_for()
     undone = on_board = 0
-    for _ in range(MOST_CLICKS):
+    for _ in range(MAX_CLICKS):
         if not settled(page):
             break
         confirm, before = page.locator('[data-do="confirm"]'), page.locator(".seat").inner_html()

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven by playwright: headless, with a new profile, talking to nobody else."""
+"""Debian's Chromium, driven by playwright: headless, with a new profile and no other traffic."""
 
 import shutil
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ FLAGS = (
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """Hold a browser; its profile is new and goes with it."""
+def open_browser() -> Iterator[Browser]:
+    """Run a browser with a temporary profile for a `with` block."""
     path = shutil.which(CHROMIUM)
     if path is None:
         raise RuntimeError("chromium is missing: run `make test-browser`, which says what to do")

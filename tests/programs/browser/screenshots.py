@@ -1,25 +1,25 @@
-"""Draws the pages of a living arena as PNG files in docs/images: `make screenshots`."""
+"""`make screenshots`: take the screenshots of docs/images from a running arena."""
 
 import tempfile
 from pathlib import Path
 
-from tests.programs.browser.chromium import browser
+from tests.programs.browser.chromium import open_browser
 from tests.server.page_client import opened_place
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
-DESK = {"width": 1360, "height": 860}
+DESKTOP = {"width": 1360, "height": 860}
 ACTIONS = 9
 READY = ".turn:not([inert]) :is([data-do=confirm], .choices:not(.free) button)"
 
 
 def main() -> None:
-    """Play a little, and look."""
+    """Play some actions, then take the picture."""
     with (
         tempfile.TemporaryDirectory() as folder,
         opened_place(Path(folder)) as place,
-        browser() as chromium,
+        open_browser() as chromium,
     ):
-        page = chromium.new_page(base_url=place.page, viewport=DESK)
+        page = chromium.new_page(base_url=place.page, viewport=DESKTOP)
         page.goto("/play")
         page.locator('form[aria-labelledby="play-solo"] button[value="0"]').click()
         page.locator(".game[data-ready] .turn").wait_for()

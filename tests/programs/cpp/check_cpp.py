@@ -1,7 +1,4 @@
-"""The bot in C++, built by its own Makefile, plays whole games: `make test-languages`.
-
-It needs Debian's gRPC packages, so the ordinary suite does not collect it by its name.
-"""
+"""`make test-languages`: build the C++ bot by its own Makefile, and play whole games with it."""
 
 import os
 import subprocess
@@ -9,11 +6,11 @@ import subprocess
 import pytest
 
 from tests.languages import bot_checks
-from tests.languages.test_javascript import BREAKS
+from tests.languages.test_javascript import CUT_AFTER
 
 FOLDER = bot_checks.ROOT / "docs" / "examples" / "cpp"
-BUILDING = 1500
-"""Seconds that compiling may take on a slow machine."""
+BUILD_TIMEOUT = 1500
+"""Seconds, for slow machines."""
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +22,14 @@ def command() -> list[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=BUILDING,
+        timeout=BUILD_TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
     return [str(FOLDER / "build" / "bot")]
 
 
-@pytest.mark.timeout(BUILDING + bot_checks.PATIENCE)
+@pytest.mark.timeout(BUILD_TIMEOUT + bot_checks.TIMEOUT)
 def test_it_plays_a_whole_game_against_the_house(command, place):
     bot_checks.plays_a_whole_game(command, place.target, place)
 
@@ -40,7 +37,7 @@ def test_it_plays_a_whole_game_against_the_house(command, place):
 def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(
     command, place, breaking_connection
 ):
-    bot_checks.comes_back_to_a_game(command, breaking_connection(BREAKS), place)
+    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), place)
 
 
 def test_it_says_what_is_wrong_with_a_token(command, place):
@@ -62,7 +59,7 @@ def test_the_command_of_the_page_plays(place):
         capture_output=True,
         text=True,
         check=False,
-        timeout=bot_checks.PATIENCE,
+        timeout=bot_checks.TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert bot_checks.OVER.fullmatch(done.stdout)
