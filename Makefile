@@ -10,7 +10,7 @@ JAVASCRIPT := $(VENV)/javascript
 MODULES := $(JAVASCRIPT)/node_modules/.ready
 RULES := $(shell find engine/himeji/rules -name '*.py' 2>/dev/null)
 CONTRACT := $(wildcard proto/released.binpb)
-# Tests of the rules that do the same whichever form of the rules they find.
+# Tests of the rules that do not depend on whether the rules are compiled.
 SAME_IN_BOTH := --ignore tests/rules/test_forms.py --ignore tests/rules/test_rule_coverage.py
 ARGS ?=
 
@@ -23,7 +23,7 @@ help: ## list these targets
 
 setup: $(READY) $(MODULES) ## make the virtual environment with everything the project uses
 
-# The extensions are left out here and built by `build`, so that editing never waits for a compiler.
+# Extensions are compiled by `build` only, so that set-up never waits for a compiler.
 $(READY): pyproject.toml setup.py constraints.txt
 	@test -x $(BIN)/pip || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 	  "Himeji needs Python 3.11 or newer: name it by make PYTHON=...")' && $(PYTHON) -m venv $(VENV); }
@@ -44,8 +44,8 @@ $(MODULES): docs/examples/javascript/package.json $(READY)
 
 build: $(BUILT) ## compile the rules with mypyc (without a C compiler or Python's headers: a warning, and pure Python)
 
-# Rules that nothing here can compile are not marked as built, so that the next build looks again;
-# the folder `build` tells that compiling was tried.
+# If the rules cannot be compiled, they are not marked as built, so that the next build tries again;
+# the folder `build` exists only if compiling was tried.
 $(BUILT): $(READY) $(RULES) setup.py
 	@rm -rf build; find engine -name '*.so' -delete
 	@$(BIN)/python setup.py --quiet build_ext --inplace
@@ -97,16 +97,16 @@ laws: $(BUILT) ## play a thousand fresh games against every law (some minutes)
 	$(BIN)/pytest --numprocesses auto --games 1000 --timeout 3000 \
 	  tests/rules/test_laws.py tests/rules/*/test_conservation.py $(ARGS)
 
-bench: $(BUILT) ## measure, as a table and as JSON
+bench: $(BUILT) ## measure the engine and the server, as tables (ARGS="--json FILE" writes JSON, too)
 	$(BIN)/python -m tests.programs.bench $(ARGS)
 
-chaos: $(BUILT) ## play for minutes while arenas and Redis are killed, and check every promise
+chaos: $(BUILT) ## play for minutes while arenas and Redis are killed, and check every guarantee
 	$(BIN)/python -m tests.programs.chaos $(ARGS)
 
-ladder-sim: $(READY) ## measure how fast ratings find the truth, beside Elo and TrueSkill
+ladder-sim: $(READY) ## measure how fast ratings converge, compared with Elo and TrueSkill
 	$(BIN)/python -m tests.programs.ladder_sim $(ARGS)
 
-ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every promise
+ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every guarantee
 	$(BIN)/python -m tests.programs.ladder_chaos $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
@@ -115,7 +115,7 @@ loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, a
 capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
-cluster-test: $(BUILT) ## run the server's suite on a Redis Cluster of six nodes, and play while nodes are lost
+cluster-test: $(BUILT) ## run the server's tests on a Redis Cluster of six nodes, and play while nodes are killed
 	$(BIN)/pytest --cluster --numprocesses 2 --dist loadfile --no-loadscope-reorder --timeout 700 \
 	  tests/programs/chaos/check_cluster.py tests/server $(ARGS)
 
