@@ -60,7 +60,7 @@ def test_the_table_counts_what_a_site_needs():
     }
 
 
-def test_processes_grow_with_decisions_with_hearing_them_and_with_games_that_wait():
+def test_processes_grow_with_decisions_with_notifications_and_with_idle_games():
     many = {"games": 100_000, "think": 1.0}
     assert SiteSize(COSTS, **many).processes == math.ceil((50.5 + 10 + 5) / MAX_BUSY)
     assert SiteSize(replace(COSTS, notification=0.0), **many).processes == math.ceil(

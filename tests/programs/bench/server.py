@@ -43,8 +43,8 @@ WARM_UP_BOTS, IDLE_BOTS = 100, 400  # memory is measured after the first, for th
 
 def cpu(process):
     """Seconds of processor time that a process has used."""
-    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class BenchArena:

@@ -53,7 +53,7 @@ class Channels:
             await channel.close()
 
 
-class Client:
+class ChaosClient:
     """A bot with seats in any number of games."""
 
     def __init__(self, deployment, bot, history, seed):
@@ -166,7 +166,7 @@ class Client:
                 await self.resign(game_id, self.games[game_id])
 
 
-class UnaryClient(Client):
+class UnaryClient(ChaosClient):
     """Plays by unary calls alone."""
 
     async def play(self):
@@ -193,7 +193,7 @@ class UnaryClient(Client):
                 await self.submit(game_id, decision.decision_id, self.choose(decision))
 
 
-class StreamClient(Client):
+class StreamClient(ChaosClient):
     """Plays by one stream, opened again whenever it breaks."""
 
     def __init__(self, *arguments):

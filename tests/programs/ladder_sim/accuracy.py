@@ -27,7 +27,7 @@ def standardised_errors(simulation, system):
 
     A rating has neither a zero nor a unit of its own, so a linear fit is subtracted.
     """
-    found = [(each.strength, system.rating(each.name)) for each in simulation.guests]
+    found = [(each.strength, system.rating(each.name)) for each in simulation.entrants]
     means = [rating.mean for _, rating in found]
     slope, offset = statistics.linear_regression([strength for strength, _ in found], means)
     return [
@@ -46,9 +46,9 @@ class AccuracyReport:
         self.mixed = []
 
     def add(self, name, games, simulation, system):
-        means = [system.rating(each.name).mean for each in simulation.guests]
+        means = [system.rating(each.name).mean for each in simulation.entrants]
         self.correlations[name, games].append(
-            correlation(means, [each.strength for each in simulation.guests])
+            correlation(means, [each.strength for each in simulation.entrants])
         )
         self.errors[name, games] += standardised_errors(simulation, system)
 
@@ -71,7 +71,7 @@ def measure(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **op
     for seed in range(runs):
         simulation = LadderSimulation(seed, seats=seats, **options)
         systems = {name: make() for name, make in makers.items()}
-        guests = simulation.guests
+        entrants = simulation.entrants
         left = list(milestones)
         slow_met_fast = slow_met = 0
         for players, ranks in simulation.play(systems[guided].rating):
@@ -80,19 +80,19 @@ def measure(makers, *, runs, seats, milestones=MILESTONES, guided="Himeji", **op
             slow, fast = _slow_and_fast(simulation, players)
             slow_met_fast += slow * fast
             slow_met += slow * (slow + fast - 1)
-            if sum(each.games for each in guests) / len(guests) >= left[0]:
+            if sum(each.games for each in entrants) / len(entrants) >= left[0]:
                 games = left.pop(0)
                 for name, system in systems.items():
                     report.add(name, games, simulation, system)
                 if not left:
                     break
-        fast = sum(not each.slow for each in guests)
-        report.mixed.append(slow_met_fast / max(1, slow_met) / (fast / (len(guests) - 1)))
+        fast = sum(not each.slow for each in entrants)
+        report.mixed.append(slow_met_fast / max(1, slow_met) / (fast / (len(entrants) - 1)))
     return report
 
 
 def _slow_and_fast(simulation, players):
-    """How many slow and how many fast guests play a game."""
-    guests = [simulation.bots[name] for name in players if not name.startswith("house/")]
-    slow = sum(each.slow for each in guests)
-    return slow, len(guests) - slow
+    """How many slow and how many fast entrants play in a game."""
+    entrants = [simulation.bots[name] for name in players if not name.startswith("house/")]
+    slow = sum(each.slow for each in entrants)
+    return slow, len(entrants) - slow

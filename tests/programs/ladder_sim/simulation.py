@@ -52,7 +52,8 @@ class LadderSimulation:
         self.bots[name] = SimulatedBot(name, strength, slow, free=free)
 
     @property
-    def guests(self):
+    def entrants(self):
+        """The bots of the ladder that are not house bots."""
         return [each for each in self.bots.values() if not each.name.startswith("house/")]
 
     def play(self, ratings):

@@ -13,6 +13,8 @@ from himeji_sdk.bot import maker
 from himeji_sdk.options import Options
 from himeji_sdk.runner import Runner
 
+from loadtest.arena import POLL_SECONDS
+
 RULESET = "duel"
 THINK_SECONDS = 0.02
 PAUSE_SECONDS = 0.5
@@ -108,7 +110,7 @@ class Players:
             if time.monotonic() > until:
                 self.counts.add_failure("games", f"fewer than {more} in {GAME_TIMEOUT} s")
                 return
-            time.sleep(0.05)
+            time.sleep(POLL_SECONDS)
 
     def _ended(self):
         return self.counts.by_name["games"] + self.counts.by_name["failed"]
