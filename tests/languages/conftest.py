@@ -1,4 +1,4 @@
-"""What the bots in other languages meet: a real arena, and a line to it that breaks."""
+"""A real arena for bots in other languages, and a connection to it that breaks."""
 
 from collections.abc import Callable, Iterator
 
@@ -16,14 +16,14 @@ __all__ = ["_temporary_files_go_with_the_test", "place", "short_folder"]
 
 
 @pytest.fixture
-def breaking_line(place: Place) -> Iterator[Callable[[int], Relay]]:
-    """Makes lines to the arena that are cut once, after so many bytes from it."""
+def breaking_connection(place: Place) -> Iterator[Callable[[int], Relay]]:
+    """Makes relays to the arena that are cut once, after so many bytes from it."""
     relays: list[Relay] = []
 
-    def line(cut_after: int) -> Relay:
+    def start(cut_after: int) -> Relay:
         relays.append(Relay(place.target, cut_after))
         return relays[-1]
 
-    yield line
+    yield start
     for relay in relays:
         relay.close()
