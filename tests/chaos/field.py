@@ -25,7 +25,7 @@ FORGETFUL = ("--appendonly", "no")
 NOTHING_BESIDE = {"HIMEJI_HOUSE": "none", "HIMEJI_HTTP_PORT": "none"}
 """An arena without house bots and without a page, which take a while to start."""
 
-SOUND = ("-c", "from himeji_sdk.cli import main; main()")
+SOUND = ("-c", "from himeji_sdk._cli import main; main()")
 UNCHECKED = (str(Path(__file__).with_name("unchecked.py")),)
 """A planted fault: an arena whose commits do not look at the version."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from himeji_sdk.cli import main
+from himeji_sdk._cli import main
 
 from tests.docs.typist import PAGES, ROOT, Typist, blocks, commands, name_of
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from himeji_sdk import ladder_tables
+from himeji_sdk._commands import ladder_output
 from rich.console import Console
 
 from tests.ladder_battle.battle import LADDER, Battle
@@ -36,7 +36,7 @@ def main():
     given = parser.parse_args()
     report = asyncio.run(fight(given.games, given.kills))
     Console(width=120).print(
-        ladder_tables.standings(f"{LADDER}: {dict(report.counts)}", report.rows)
+        ladder_output.standings(f"{LADDER}: {dict(report.counts)}", report.rows)
     )
     levels = [f"{mean:.1f}" for mean in report.means]
     sys.stdout.write(f"mean rating of each level, weakest first: {', '.join(levels)}\n")

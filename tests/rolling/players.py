@@ -9,9 +9,9 @@ import grpc
 from himeji.rules.errors import HimejiError
 from himeji_bots.random import RandomBot
 from himeji_sdk import Client, connection
-from himeji_sdk.bot import maker
-from himeji_sdk.options import Options
-from himeji_sdk.runner import Runner
+from himeji_sdk._bot import maker
+from himeji_sdk._online.run_options import Options
+from himeji_sdk._online.runner import Runner
 
 RULESET = "duel"
 THINK_SECONDS = 0.02

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import InvalidRequest
 from himeji_bots.random import RandomBot
-from himeji_sdk import catalogue, cli, play
-from himeji_sdk.bot import maker
+from himeji_sdk import _cli as cli, play
+from himeji_sdk._bot import maker
+from himeji_sdk._bot_loader import find_bot, load_bot
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
@@ -33,7 +34,7 @@ def choose(game, legal):
 
 
 def test_an_installed_bot_is_found_by_its_name():
-    assert catalogue.load("random") is RandomBot
+    assert load_bot("random") is RandomBot
 
 
 def test_the_command_lists_the_installed_bots():
@@ -44,40 +45,40 @@ def test_the_command_lists_the_installed_bots():
 
 
 def test_a_file_with_one_bot_is_enough(tmp_path):
-    bot = catalogue.load(write(tmp_path / "mine.py", CLASS.format("Mine")))
+    bot = load_bot(write(tmp_path / "mine.py", CLASS.format("Mine")))
     assert bot.__name__ == "Mine"
     assert play([bot, bot], seed=1).game.over
 
 
 def test_a_file_with_a_function_is_enough(tmp_path):
-    bot = catalogue.load(write(tmp_path / "f.py", FUNCTION))
+    bot = load_bot(write(tmp_path / "f.py", FUNCTION))
     assert play([bot, bot], seed=1).game.over
 
 
 def test_a_file_may_import_what_lies_beside_it(tmp_path):
     write(tmp_path / "beside_the_bot.py", FUNCTION)
-    bot = catalogue.load(write(tmp_path / "f.py", "from beside_the_bot import choose\n"))
+    bot = load_bot(write(tmp_path / "f.py", "from beside_the_bot import choose\n"))
     assert play([bot, bot], seed=1).game.over
 
 
 def test_one_of_several_bots_is_chosen_by_name(tmp_path):
     file = write(tmp_path / "two.py", CLASS.format("One") + CLASS.format("Two"))
-    assert catalogue.load(f"{file}:Two").__name__ == "Two"
+    assert load_bot(f"{file}:Two").__name__ == "Two"
     with pytest.raises(InvalidRequest, match=r"several bots \(One, Two\)"):
-        catalogue.load(file)
+        load_bot(file)
 
 
 @pytest.mark.parametrize("text", ["mine", "mine.py", "mine:Mine", "mine.py:Mine"])
 def test_a_file_is_found_without_its_ending_too(tmp_path, monkeypatch, text):
     write(tmp_path / "mine.py", CLASS.format("Mine"))
     monkeypatch.chdir(tmp_path)
-    assert catalogue.load(text).__name__ == "Mine"
+    assert load_bot(text).__name__ == "Mine"
 
 
 def test_an_installed_bot_comes_before_a_file_of_the_same_name(tmp_path, monkeypatch):
     write(tmp_path / "random.py", CLASS.format("Mine"))
     monkeypatch.chdir(tmp_path)
-    assert catalogue.load("random") is RandomBot
+    assert load_bot("random") is RandomBot
 
 
 @pytest.mark.parametrize(
@@ -89,12 +90,12 @@ def test_an_installed_bot_comes_before_a_file_of_the_same_name(tmp_path, monkeyp
 )
 def test_a_file_that_cannot_be_imported_is_one_line_that_says_where(tmp_path, text, sentence):
     with pytest.raises(InvalidRequest) as refused:
-        catalogue.load(write(tmp_path / "mine.py", text))
+        load_bot(write(tmp_path / "mine.py", text))
     assert refused.value.message.endswith(sentence)
 
 
 def test_a_module_and_a_name_are_a_bot():
-    assert catalogue.load("himeji_bots.random:RandomBot") is RandomBot
+    assert load_bot("himeji_bots.random:RandomBot") is RandomBot
 
 
 OPTIONS = """
@@ -111,18 +112,18 @@ class Choosy(Bot):
 
 def test_a_bot_has_the_options_that_its_constructor_takes(tmp_path):
     file = write(tmp_path / "choosy.py", OPTIONS)
-    bot = catalogue.load(f"{file}:place=3,mood=blue")
+    bot = load_bot(f"{file}:place=3,mood=blue")
     assert play([bot, bot], seed=1).game.over
     assert maker(bot).make().told == (3, None, "blue")
-    assert maker(catalogue.load(f"{file}:Choosy:seed=7")).make().told == (0, 7, "")
+    assert maker(load_bot(f"{file}:Choosy:seed=7")).make().told == (0, 7, "")
     assert maker(bot).name == f"{file}:place=3,mood=blue"
 
 
 def test_a_wish_is_heard_if_the_bot_has_the_option_and_its_name_did_not_say_it(tmp_path):
     file = write(tmp_path / "choosy.py", OPTIONS)
-    found = catalogue.find(f"{file}:place=3")
+    found = find_bot(f"{file}:place=3")
     assert maker(found.bot(seed=5, place=4, colour=6)).make().told == (3, 5, "")
-    function = catalogue.find(write(tmp_path / "f.py", FUNCTION))
+    function = find_bot(write(tmp_path / "f.py", FUNCTION))
     assert function.bot(seed=5) is function.thing
 
 
@@ -137,7 +138,7 @@ def test_a_wish_is_heard_if_the_bot_has_the_option_and_its_name_did_not_say_it(t
 def test_an_option_that_a_bot_does_not_take_is_refused(tmp_path, options, sentence):
     file = write(tmp_path / "choosy.py", OPTIONS)
     with pytest.raises(InvalidRequest) as refused:
-        catalogue.load(f"{file}:{options}")
+        load_bot(f"{file}:{options}")
     assert sentence in refused.value.message
 
 
@@ -153,7 +154,7 @@ def test_an_option_that_a_bot_does_not_take_is_refused(tmp_path, options, senten
 )
 def test_what_is_no_bot_is_refused_in_one_sentence(text, sentence):
     with pytest.raises(InvalidRequest) as refused:
-        catalogue.load(text)
+        load_bot(text)
     assert sentence in refused.value.message
 
 

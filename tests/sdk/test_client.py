@@ -17,7 +17,7 @@ from himeji.rules.errors import (
 )
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
-from himeji_sdk.calls import Calls
+from himeji_sdk._client.rpc import Calls
 from himeji_sdk.connection import Backoff, find_token, proxy_options
 
 

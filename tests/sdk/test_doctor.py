@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from himeji_sdk import cli
+from himeji_sdk import _cli as cli
 from himeji_sdk.doctor import CHECKS, Wishes, examine
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
@@ -191,7 +191,7 @@ def test_a_different_choice_is_shown_with_its_position(tmp_path):
 
 
 def test_a_bot_that_thinks_for_long_but_not_too_long_is_not_taken_for_dead(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 2.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE", 2.0)
     body = """
     def choose(self, game, legal):
         time.sleep(0.03)
@@ -205,7 +205,7 @@ def test_chance_is_no_fault_unless_determinism_is_asked_for(tmp_path):
 
 
 def test_a_bot_that_hangs_where_no_choice_is_asked_is_found_by_its_silence(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 1.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE", 1.0)
     findings = examined(tmp_path, HANGS_BEFORE_THE_GAME, limit=2.0)
     assert faults(findings) == ["hangs"]
     assert "fell silent while playing game 1" in findings["hangs"].sentence
@@ -282,7 +282,7 @@ def test_what_a_bot_prints_does_not_mix_with_the_findings(tmp_path):
     "last", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"]
 )
 def test_what_a_bot_printed_is_seen_however_its_process_ends(tmp_path, monkeypatch, capfd, last):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 4.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE", 4.0)
     start = f"""
     def on_start(self, start):
         print("hello", end="")

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
 from himeji.v1.play_service_pb2 import Notice, NoticeKind
-from himeji_sdk import Bot, cli, run
-from himeji_sdk.ladders import LadderClient
-from himeji_sdk.queueing import Queueing
+from himeji_sdk import Bot, _cli as cli, run
+from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._online.ladder_queues import Queueing
 
 from tests.sdk.conftest import place_of
 

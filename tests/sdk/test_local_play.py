@@ -9,7 +9,7 @@ from himeji import rules
 from himeji.rules.errors import InvalidRequest
 from himeji_bots.random import RandomBot
 from himeji_sdk import Bot, BotFault, play
-from himeji_sdk.bot import Question, maker
+from himeji_sdk._bot import Question, maker
 
 
 class First(Bot):

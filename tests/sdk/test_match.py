@@ -12,9 +12,9 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
 from himeji_sdk.match import Fault, GameResult, Group, Match, Tally
-from himeji_sdk.match.plan import Table
-from himeji_sdk.match.record import Record
-from himeji_sdk.match.report import as_json, draw
+from himeji_sdk.match._match import Table
+from himeji_sdk.match._match_file import Record
+from himeji_sdk.match._report import as_json, draw
 from rich.console import Console
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")

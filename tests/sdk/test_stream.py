@@ -26,8 +26,8 @@ from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
+from himeji_sdk._online.stream import Stream
 from himeji_sdk.connection import Backoff
-from himeji_sdk.stream import Stream
 
 PATIENCE = 120.0
 SECRET = b"secret"
@@ -416,7 +416,7 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
 
 
 def test_an_arena_that_never_says_welcome_is_left(perform, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 1.5)
+    monkeypatch.setattr("himeji_sdk._online.reconnecting_stream.WELCOME_SECONDS", 1.5)
 
     def silent(arena, requests):  # noqa: ARG001 - it says nothing
         assert next(requests, None) is None

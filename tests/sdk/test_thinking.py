@@ -5,10 +5,10 @@ import time
 
 import pytest
 from himeji import rules
-from himeji_sdk.bot import Maker, Question
-from himeji_sdk.fault import BotFault
-from himeji_sdk.inbox import Inbox
-from himeji_sdk.thinking import Thinking
+from himeji_sdk._bot import Maker, Question
+from himeji_sdk._bot_fault import BotFault
+from himeji_sdk._online.bot_threads import Thinking
+from himeji_sdk._online.job_loop import Inbox
 
 PATIENCE = 120.0
 

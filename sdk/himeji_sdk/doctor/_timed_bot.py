@@ -1,0 +1,79 @@
+"""A bot under examination: its time is measured on a clock like that of an arena."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from himeji.rules import Game
+
+from himeji_sdk._bot import AnyBot, Bot, End, Start, maker
+
+
+class ClockFellError(Exception):
+    """The patient has used up its clock."""
+
+
+class Patient:
+    """Plays like the bot, and remembers how long each choice took."""
+
+    def __init__(self, bot: AnyBot, clock: tuple[float, float] | None = None) -> None:
+        made = maker(bot)
+        self.name = made.name
+        self.times: list[float] = []
+        self._bot: Any = made.make()
+        self._choose = getattr(self._bot, "choose", self._bot)
+        self._clock = clock
+
+    @property
+    def time_left(self) -> float | None:
+        """What its clock shows, None without one."""
+        if self._clock is None:
+            return None
+        bank, increment = self._clock
+        return bank + increment * len(self.times) - sum(self.times)
+
+    def choose(self, game: Game, legal: list[int]) -> int:
+        """Let the bot choose."""
+        if isinstance(self._bot, Bot):
+            self._bot.time_left = self.time_left
+        begun = time.monotonic()
+        action: int = self._choose(game, legal)
+        self.times.append(time.monotonic() - begun)
+        return action
+
+    def on_start(self, start: Start) -> None:
+        """Tell the bot."""
+        if hasattr(self._bot, "on_start"):
+            self._bot.on_start(start)
+
+    def on_end(self, end: End) -> None:
+        """Tell the bot."""
+        if hasattr(self._bot, "on_end"):
+            self._bot.on_end(end)
+
+    def check_clock(self) -> None:
+        """Raise ClockFellError if the clock has run out."""
+        left = self.time_left
+        if left is not None and left < 0:
+            raise ClockFellError
+
+
+def table(patient: object, seats: int, number: int) -> list[Any]:
+    """The patient and others who play at random, repeatably; its seat is another one each time."""
+    others: list[Any] = [_Random(number * seats + seat) for seat in range(seats - 1)]
+    others.insert(number % seats, patient)
+    return others
+
+
+class _Random:
+    """Any legal action."""
+
+    name = "other"
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - a game, no secret
+
+    def choose(self, _game: Game, legal: list[int]) -> int:
+        return self._random.choice(legal)
