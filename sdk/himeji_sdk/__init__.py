@@ -14,6 +14,7 @@
 from himeji_sdk._bot import Bot, End, Start
 from himeji_sdk._bot_fault import BotFault
 from himeji_sdk._client.client import Account, Client
+from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._client.online_game import Decision, OnlineGame, Receipt
 from himeji_sdk._client.spectator import Sight
 from himeji_sdk._local_play import Played, play
@@ -28,6 +29,7 @@ __all__ = [
     "Client",
     "Decision",
     "End",
+    "LadderClient",
     "Moment",
     "OnlineGame",
     "Played",

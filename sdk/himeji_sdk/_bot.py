@@ -1,4 +1,4 @@
-"""What a bot is: one method that chooses, and what it is told before and after a game."""
+"""Bots: the class to derive from, what it is told, and the player that calls it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Question:
 
 
 class Player:
-    """A bot in a game, whatever kind of thing it is."""
+    """A bot in a game: calls it, whatever kind of thing it is, and turns its mistakes to faults."""
 
     def __init__(self, bot: Any, name: str) -> None:
         self._bot = bot
@@ -113,12 +113,12 @@ class Player:
         self._choose: Callable[[Game, list[int]], Any] = getattr(bot, "choose", bot)
 
     def start(self, start: Start) -> None:
-        """Tell the bot that a game begins."""
-        self._tell("on_start", start, start.game_id, start.seat)
+        """Call the bot's `on_start`, if it has one; raises BotFault."""
+        self._notify("on_start", start, start.game_id, start.seat)
 
     def end(self, end: End) -> None:
-        """Tell the bot how a game ended."""
-        self._tell("on_end", end, end.game_id, end.seat)
+        """Call the bot's `on_end`, if it has one; raises BotFault."""
+        self._notify("on_end", end, end.game_id, end.seat)
 
     def answer(self, question: Question) -> int:
         """Ask the bot; raises BotFault unless it answers with a legal action."""
@@ -128,7 +128,7 @@ class Player:
         try:
             answer = self._choose(question.game.clone(), question.legal.copy())
         except (Exception, SystemExit) as error:
-            raise _fault(f"{self.name} crashed", CRASHED, question).because(error) from error
+            raise _fault(f"{self.name} crashed", CRASHED, question).with_cause(error) from error
         try:
             action = operator.index(answer)
         except TypeError as error:
@@ -148,22 +148,22 @@ class Player:
             return _fault(f"{what}: {why}", ILLEGAL, question, rule)
         return _fault(what, ILLEGAL, question)
 
-    def _tell(self, method: str, news: Start | End, game_id: str, seat: int) -> None:
-        told = getattr(self._bot, method, None)
-        if told is None:
+    def _notify(self, method: str, event: Start | End, game_id: str, seat: int) -> None:
+        callback = getattr(self._bot, method, None)
+        if callback is None:
             return
         try:
-            told(news)
+            callback(event)
         except (Exception, SystemExit) as error:
             what = f"{self.name} crashed in {method}"
             fault = BotFault(what, CRASHED, seat=seat, game_id=game_id)
-            raise fault.because(error) from error
+            raise fault.with_cause(error) from error
 
 
-def hung(name: str, question: Question, seconds: float, thread: int) -> BotFault:
-    """The fault of a bot that has been asked in a thread and does not answer."""
+def hung_fault(name: str, question: Question, seconds: float, thread: int) -> BotFault:
+    """The fault of a bot that is asked in a thread and does not answer."""
     what = f"{name} has not answered for {seconds:.1f} s"
-    return _fault(what, HUNG, question).inside(thread)
+    return _fault(what, HUNG, question).with_stack(thread)
 
 
 def _fault(what: str, kind: str, question: Question, rule: str = "") -> BotFault:
@@ -178,41 +178,41 @@ def _fault(what: str, kind: str, question: Question, rule: str = "") -> BotFault
 
 
 @dataclass(frozen=True)
-class Maker:
-    """Makes the players of a bot: one for all its games, or a fresh one for each."""
+class BotFactory:
+    """Makes the bot objects: one for all its games, or a fresh one for each."""
 
     name: str
     make: Callable[[], Any]
     shared: bool
     """Whether all games are played by one object, which is then asked one question at a time."""
 
-    def player(self, name: str = "") -> Player:
+    def new_player(self, name: str = "") -> Player:
         """A player for one more game."""
         return Player(self.make(), name or self.name)
 
 
-AnyBot: TypeAlias = Chooses | type[Chooses] | Callable[[Game, list[int]], int] | Maker
+AnyBot: TypeAlias = Chooses | type[Chooses] | Callable[[Game, list[int]], int] | BotFactory
 """An object that chooses, a class of such objects (one is made for each game), or a function.
 
-A `Maker` is a class together with the options that were named for it (see `catalogue.load`).
+A `BotFactory` is a class together with options for its constructor (see `load_bot`).
 """
 
 
-def maker(bot: AnyBot) -> Maker:
-    """Take whatever was given as a bot; raises InvalidRequest if it cannot choose."""
-    if isinstance(bot, Maker):
+def bot_factory(bot: AnyBot) -> BotFactory:
+    """The factory of whatever was given as a bot; raises InvalidRequest if it cannot choose."""
+    if isinstance(bot, BotFactory):
         return bot
     name = getattr(bot, "name", "") or getattr(bot, "__name__", type(bot).__name__)
     if isinstance(bot, type):
         if not callable(getattr(bot, "choose", None)):
-            raise _no_bot(bot)
-        return Maker(name, bot, shared=False)
+            raise _not_a_bot(bot)
+        return BotFactory(name, bot, shared=False)
     if not callable(getattr(bot, "choose", bot)):
-        raise _no_bot(bot)
-    return Maker(name, lambda: bot, shared=True)
+        raise _not_a_bot(bot)
+    return BotFactory(name, lambda: bot, shared=True)
 
 
-def _no_bot(thing: object) -> InvalidRequest:
+def _not_a_bot(thing: object) -> InvalidRequest:
     return InvalidRequest(
         f"{thing!r} is no bot: a bot has a method choose(game, legal), or is such a function"
     )

@@ -46,21 +46,21 @@ class BotFault(Exception):
         self.rule = rule or ("" if game is None else game.stack[-1].rule)
         self._trace = ""
 
-    def because(self, error: BaseException) -> BotFault:
-        """The same fault with what the bot raised."""
+    def with_cause(self, error: BaseException) -> BotFault:
+        """Add what the bot raised, without the frames of the SDK; returns the fault itself."""
         self.sentence += f": {type(error).__name__}: {error}"
-        inside = error.__traceback__
-        while inside is not None and _is_ours(inside.tb_frame.f_code.co_filename):
-            inside = inside.tb_next
-        self._trace = "".join(traceback.format_exception(type(error), error, inside))
+        trace = error.__traceback__
+        while trace is not None and _is_sdk_file(trace.tb_frame.f_code.co_filename):
+            trace = trace.tb_next
+        self._trace = "".join(traceback.format_exception(type(error), error, trace))
         return self
 
-    def inside(self, thread: int) -> BotFault:
-        """The same fault with the code that the bot's thread is in."""
+    def with_stack(self, thread: int) -> BotFault:
+        """Add the line of code that the bot's thread is at; returns the fault itself."""
         frame = sys._current_frames().get(thread)  # noqa: SLF001 - the documented way to see it
         calls = list(traceback.extract_stack(frame)) if frame is not None else []
-        below = dropwhile(lambda call: not _is_ours(call.filename), calls)
-        own = list(dropwhile(lambda call: _is_ours(call.filename), below))
+        below = dropwhile(lambda call: not _is_sdk_file(call.filename), calls)
+        own = list(dropwhile(lambda call: _is_sdk_file(call.filename), below))
         self._trace = "It is here:\n" + "".join(traceback.format_list(own)) if own else ""
         return self
 
@@ -82,8 +82,8 @@ class BotFault(Exception):
         return lines
 
 
-def _is_ours(file: str) -> bool:
-    """Whether a call is the SDK's, which an author of a bot has not written."""
+def _is_sdk_file(file: str) -> bool:
+    """Whether a frame is in the SDK, and so of no interest to a bot's author."""
     return Path(file).is_relative_to(_SDK)
 
 

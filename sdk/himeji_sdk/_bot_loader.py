@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 
 from himeji.rules.errors import InvalidRequest
 
-from himeji_sdk._bot import AnyBot, Bot, Maker, maker
+from himeji_sdk._bot import AnyBot, Bot, BotFactory, bot_factory
 
 GROUP: Final = "himeji.bots"
 _Result = TypeVar("_Result")
@@ -35,22 +35,22 @@ def installed_bots() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a text names: a bot, or a class of bots with options."""
+class BotSpec:
+    """What a text names: a bot, or a class of bots with options for its constructor."""
 
     text: str
-    thing: Any
+    target: Any
     options: Mapping[str, Any]
 
-    def bot(self, **wishes: Any) -> AnyBot:
-        """The bot; a wish is an option that is used if the class has it and the text did not."""
-        possible = _parameters(self.thing)
-        options = {key: value for key, value in wishes.items() if key in possible}
+    def bot(self, **defaults: Any) -> AnyBot:
+        """The bot; a default applies if the class has that option and the text does not set it."""
+        possible = _parameters(self.target)
+        options = {key: value for key, value in defaults.items() if key in possible}
         options |= self.options
         if not options:
-            bot: AnyBot = self.thing
+            bot: AnyBot = self.target
             return bot
-        return Maker(self.text, partial(self.thing, **options), shared=False)
+        return BotFactory(self.text, partial(self.target, **options), shared=False)
 
 
 def load_bot(text: str) -> AnyBot:
@@ -62,22 +62,22 @@ def load_bot(text: str) -> AnyBot:
     return find_bot(text).bot()
 
 
-def find_bot(text: str) -> Found:
+def find_bot(text: str) -> BotSpec:
     """What a text names, checked; raises InvalidRequest."""
     place, _, tail = text.rpartition(":")
     if "=" not in tail:
-        return Found(text, _thing(text), {})
-    found = Found(text, _thing(place), dict(_option(each, text) for each in tail.split(",")))
-    possible = _parameters(found.thing)
-    for key in found.options:
+        return BotSpec(text, _resolve(text), {})
+    spec = BotSpec(text, _resolve(place), dict(_option(each, text) for each in tail.split(",")))
+    possible = _parameters(spec.target)
+    for key in spec.options:
         if key not in possible:
             there = ", ".join(possible) or "none"
             raise InvalidRequest(f"{place} has no option {key!r} (it has: {there})")
     try:
-        maker(found.bot()).make()
+        bot_factory(spec.bot()).make()
     except (TypeError, ValueError) as error:
         raise InvalidRequest(f"{text}: {error}") from None
-    return found
+    return spec
 
 
 def _option(text: str, whole: str) -> tuple[str, Any]:
@@ -91,29 +91,28 @@ def _option(text: str, whole: str) -> tuple[str, Any]:
         return key, value
 
 
-def _parameters(thing: Any) -> list[str]:
+def _parameters(target: Any) -> list[str]:
     """The options that a class of bots has; none for what is no class."""
-    return list(inspect.signature(thing).parameters) if isinstance(thing, type) else []
+    return list(inspect.signature(target).parameters) if isinstance(target, type) else []
 
 
-def _thing(text: str) -> Any:
+def _resolve(text: str) -> AnyBot:
     for each in importlib.metadata.entry_points(group=GROUP, name=text):
         return _checked(each.load(), text)
     place, _, name = text.rpartition(":") if ":" in text else (text, "", "")
     if not place.endswith(".py") and Path(f"{place}.py").is_file():
         place += ".py"
     if place.endswith(".py"):
-        return _checked(_chosen(_module(Path(place)), name, place), text)
+        return _checked(_select(_import_file(Path(place)), name, place), text)
     if name:
-        return _checked(
-            _named(_imported(place, partial(importlib.import_module, place)), name), text
-        )
+        module = _import(place, partial(importlib.import_module, place))
+        return _checked(_attribute(module, name), text)
     there = ", ".join(installed_bots()) or "none is installed"
     raise InvalidRequest(f"there is no bot {text!r} (there are: {there}); and no file {text}.py")
 
 
-def _module(path: Path) -> ModuleType:
-    """Import a file; what lies beside it can be imported by it."""
+def _import_file(path: Path) -> ModuleType:
+    """Import a file, which may import its neighbours."""
     if not path.is_file():
         raise InvalidRequest(f"there is no file {path}")
     folder = str(path.absolute().parent)
@@ -123,12 +122,12 @@ def _module(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise InvalidRequest(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    _imported(str(path), partial(spec.loader.exec_module, module))
+    _import(str(path), partial(spec.loader.exec_module, module))
     return module
 
 
-def _imported(place: str, load: Callable[[], _Result]) -> _Result:
-    """What an import gives; one that fails is told in one line, with the line it failed at."""
+def _import(place: str, load: Callable[[], _Result]) -> _Result:
+    """Run an import; a failure becomes one sentence, with the line it failed at."""
     try:
         return load()
     except (Exception, SystemExit) as error:
@@ -139,10 +138,10 @@ def _imported(place: str, load: Callable[[], _Result]) -> _Result:
         raise InvalidRequest(f"{place} cannot be imported: {what}") from error
 
 
-def _chosen(module: ModuleType, name: str, place: str) -> Any:
-    """What was named, else the only bot in the file, else its function `choose`."""
+def _select(module: ModuleType, name: str, place: str) -> Any:
+    """The attribute of that name, else the only bot in the file, else its function `choose`."""
     if name:
-        return _named(module, name)
+        return _attribute(module, name)
     own = [
         thing
         for thing in vars(module).values()
@@ -155,10 +154,10 @@ def _chosen(module: ModuleType, name: str, place: str) -> Any:
     if own:
         classes = ", ".join(each.__name__ for each in own)
         raise InvalidRequest(f"{place} has several bots ({classes}): name one, {place}:NAME")
-    return _named(module, "choose")
+    return _attribute(module, "choose")
 
 
-def _named(module: ModuleType, name: str) -> Any:
+def _attribute(module: ModuleType, name: str) -> Any:
     try:
         return getattr(module, name)
     except AttributeError:
@@ -168,10 +167,10 @@ def _named(module: ModuleType, name: str) -> Any:
         ) from None
 
 
-def _checked(thing: Any, text: str) -> AnyBot:
+def _checked(target: Any, text: str) -> AnyBot:
     try:
-        maker(thing)
+        bot_factory(target)
     except InvalidRequest as error:
         raise InvalidRequest(f"{text}: {error.message}") from None
-    bot: AnyBot = thing
+    bot: AnyBot = target
     return bot

@@ -16,7 +16,7 @@ from himeji.rules.errors import HimejiError
 
 from himeji_sdk._bot_fault import BotFault
 from himeji_sdk._commands import COMMANDS
-from himeji_sdk._stdout import occupy_closed_descriptors
+from himeji_sdk._stdout import reopen_closed_descriptors
 
 GROUP: Final = "himeji.commands"
 
@@ -44,8 +44,8 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what a user can mend is one sentence, not a traceback."""
-        occupy_closed_descriptors()
+        """Run the command; an error that a user can mend is one sentence, not a traceback."""
+        reopen_closed_descriptors()
         try:
             use_environment()
             return super().invoke(ctx)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from himeji import rules
 from himeji.rules import Game, Mirror
 
-from himeji_sdk._bot import AnyBot, End, Player, Question, Start, maker
+from himeji_sdk._bot import AnyBot, End, Player, Question, Start, bot_factory
 from himeji_sdk._replay.replay import Replay
-from himeji_sdk._replay.writer import recorded
-from himeji_sdk._time_limit import Patience, patience
+from himeji_sdk._replay.writer import write_replay
+from himeji_sdk._time_limit import TimeLimit, time_limit
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class Played:
 
     def replay(self) -> Replay:
         """The game as a replay, of the same form as those of an arena."""
-        return Replay(recorded(self.game, rules.seeded(self.seed), self.names, self.actions))
+        return Replay(write_replay(self.game, rules.seeded(self.seed), self.names, self.actions))
 
 
-class _Chair:
-    """A player with its mirror, which is told nothing but the game's events."""
+class _LocalSeat:
+    """A player with its own mirror, which is fed nothing but the game's events."""
 
-    def __init__(self, player: Player, mirror: Mirror, patience: Patience) -> None:
+    def __init__(self, player: Player, mirror: Mirror, limit: TimeLimit) -> None:
         self.player = player
         self._mirror = mirror
-        self._patience = patience
-        self._told = 0
+        self._limit = limit
+        self._event_count = 0
 
     def answer(self, game: Game, seat: int) -> int:
-        """What the player does in this position."""
-        events = game.events_since(self._told)
+        """The player's action in this position; raises BotFault."""
+        events = game.events_since(self._event_count)
         self._mirror.feed(events)
-        self._told += len(events)
+        self._event_count += len(events)
         question = Question(self._mirror.game.clone(), seat, game.legal())
-        return self._patience.answer(self.player, question)
+        return self._limit.ask(self.player, question)
 
 
 def play(  # noqa: PLR0913 - every option has a value that works
@@ -82,35 +82,35 @@ def play(  # noqa: PLR0913 - every option has a value that works
     """
     seed = secrets.randbits(63) if seed is None else seed
     game = rules.new_game(ruleset, len(bots), seed=seed, options=options)
-    makers = [maker(bot) for bot in bots]
-    names = tuple(each.name for each in makers)
-    with patience(limit) as waiting:
-        chairs = [
-            _Chair(each.player(), _mirror(game, seed, seat), waiting)
-            for seat, each in enumerate(makers)
+    factories = [bot_factory(bot) for bot in bots]
+    names = tuple(each.name for each in factories)
+    with time_limit(limit) as answers:
+        seats = [
+            _LocalSeat(each.new_player(), _mirror(game, seed, seat), answers)
+            for seat, each in enumerate(factories)
         ]
-        for seat, chair in enumerate(chairs):
-            chair.player.start(Start(ruleset, seat, names, dict(game.options)))
-        actions = _play(game, chairs, watch or (lambda _game: None))
+        for seat, each in enumerate(seats):
+            each.player.start(Start(ruleset, seat, names, dict(game.options)))
+        actions = _play(game, seats, watch or (lambda _game: None))
     scores, ranks = tuple(game.scores()), tuple(game.ranking())
-    for seat, chair in enumerate(chairs):
-        chair.player.end(End(seat, "finished", scores, ranks))
+    for seat, each in enumerate(seats):
+        each.player.end(End(seat, "finished", scores, ranks))
     return Played(game, seed, actions, names)
 
 
-def _play(game: Game, chairs: list[_Chair], watch: Callable[[Game], None]) -> tuple[int, ...]:
-    """Ask and apply until the game is over; what was answered."""
+def _play(game: Game, seats: list[_LocalSeat], watch: Callable[[Game], None]) -> tuple[int, ...]:
+    """Ask and apply until the game is over; returns all actions."""
     actions: list[int] = []
     watch(game)
     while game.to_move is not None:
-        actions.append(chairs[game.to_move].answer(game, game.to_move))
+        actions.append(seats[game.to_move].answer(game, game.to_move))
         game.apply(actions[-1])
         watch(game)
     return tuple(actions)
 
 
 def _mirror(game: Game, seed: int, seat: int) -> Mirror:
-    """A seat's mirror; its own future is repeatable like the game, and unrelated to its chance."""
+    """A seat's mirror; the chance in it is repeatable by the seed, and unrelated to the game's."""
     digest = hashlib.sha256(f"himeji/mirror/{seed}/{seat}".encode()).digest()
     own_seed = int.from_bytes(digest[:12], "big")
     return Mirror(game.ruleset.name, game.seats, game.options, own_seed)

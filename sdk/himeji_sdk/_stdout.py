@@ -1,8 +1,7 @@
 """Standard output where bots run: what a bot prints is neither lost nor mixed into JSON.
 
-Python holds back what is printed into a pipe or a file, and throws it away when the process is
-killed or leaves by `os._exit`, unless PYTHONUNBUFFERED is set. So what bots print is flushed at
-every write.
+Python buffers what is printed into a pipe or a file, and loses it when the process is killed or
+leaves by `os._exit`, unless PYTHONUNBUFFERED is set. So what bots print is flushed at every write.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _STDOUT: Final = 1
 _STDERR: Final = 2
 
 
-def occupy_closed_descriptors() -> None:
-    """Open what was closed (`himeji ... >&-`), lest a pipe or a socket is taken for it later."""
+def reopen_closed_descriptors() -> None:
+    """Open /dev/null for closed standard streams (`himeji ... >&-`), lest a socket becomes one."""
     for descriptor in (_STDOUT, _STDERR):
         try:
             os.fstat(descriptor)
@@ -28,7 +27,7 @@ def occupy_closed_descriptors() -> None:
 
 
 class _Unbuffered:
-    """A text stream that is flushed after every write; it is the same stream in all else."""
+    """A text stream that is flushed after every write, and otherwise the same."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -48,10 +47,10 @@ def unbuffered(stream: TextIO) -> TextIO:
 
 
 @contextlib.contextmanager
-def bots_print(*, to_stderr: bool) -> Iterator[None]:
-    """Let bots of this process print at once, to standard error if standard output is for JSON.
+def bot_output(*, to_stderr: bool) -> Iterator[None]:
+    """Flush what bots of this process print, and send it to standard error if stdout is for JSON.
 
-    That holds for what a bot's own child processes and extension modules print as well.
+    That holds for a bot's child processes and extension modules as well.
     """
     with contextlib.ExitStack() as stack:
         stream = sys.stderr if to_stderr else sys.stdout
@@ -74,8 +73,8 @@ def _stdout_descriptor_is_stderr() -> Iterator[None]:
         os.close(saved)
 
 
-def print_to_stderr_alone() -> None:
-    """Let everything in this process, which has only bots to run, print to standard error."""
+def redirect_stdout_to_stderr() -> None:
+    """Send all standard output of this process to standard error, for good."""
     if sys.stderr is not None:
         os.dup2(_STDERR, _STDOUT)
         sys.stdout = sys.stderr = unbuffered(sys.stderr)

@@ -11,8 +11,8 @@ from himeji import render
 from himeji.rules import Game
 from rich.console import Console
 
-MOST_LINES: Final = 8
-"""Of what happened, the newest lines; a whole set-up would push the board away."""
+MAX_LINES: Final = 8
+"""Of what happened, the newest lines only; a whole set-up would push the board off the screen."""
 
 
 class Screen:
@@ -32,29 +32,29 @@ class Screen:
             time.sleep(self._delay)
         self._drawn += 1
         page = render.text(game, colour=self._colour).rstrip("\n").split("\n")
-        newest = list(below)[-MOST_LINES:]
+        newest = list(below)[-MAX_LINES:]
         if self.is_terminal:
             click.clear()
         click.echo("\n".join([*page, *newest]))
 
     def advice(self, game: Game) -> str:
         """What to say of a terminal that is too small for the drawing; empty if it is not."""
-        needed = render.text(game).count("\n") + MOST_LINES + 1
+        needed = render.text(game).count("\n") + MAX_LINES + 1
         if not self.is_terminal or self.lines >= needed:
             return ""
         return f"(your terminal has {self.lines} lines, the whole board needs {needed})"
 
 
-class Follower:
-    """Draws a game that goes on before its eyes, such as `play(watch=...)` shows it."""
+class LiveView:
+    """Draws a game as it goes on: pass it as `watch` to `play`."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._told = 0
+        self._log_count = 0
 
     def __call__(self, game: Game) -> None:
-        """Draw where the game is now, with what happened since it was drawn."""
-        fresh = (game.log or [])[self._told :]
-        self._told += len(fresh)
+        """Draw the position, with what happened since the last drawing."""
+        fresh = (game.log or [])[self._log_count :]
+        self._log_count += len(fresh)
         happened = [game.ruleset.tell(record, game.seats) for record in fresh]
         self._screen.draw(game, [*happened, self._screen.advice(game)])

@@ -1,4 +1,4 @@
-"""Asking a bot in-process: as long as it takes, or no longer than a limit."""
+"""Asking a bot in-process, with or without a time limit for each answer."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from himeji_sdk._bot import Player, Question, hung
-from himeji_sdk._worker_threads import Workers
+from himeji_sdk._bot import Player, Question, hung_fault
+from himeji_sdk._worker_threads import WorkerThreads
 
 
-class Patience:
-    """How long players are waited for; with a limit they are asked in a thread of their own."""
+class TimeLimit:
+    """Asks players; with a limit in a thread of their own, which is given up when it is late."""
 
-    def __init__(self, limit: float | None, workers: Workers) -> None:
-        self._limit = limit
-        self._workers = workers
+    def __init__(self, seconds: float | None, threads: WorkerThreads) -> None:
+        self._seconds = seconds
+        self._threads = threads
 
-    def answer(self, player: Player, question: Question) -> int:
-        """What the player answers; raises BotFault, also for one that takes too long."""
-        if self._limit is None:
+    def ask(self, player: Player, question: Question) -> int:
+        """The player's action; raises BotFault, also for one that takes too long."""
+        if self._seconds is None:
             return player.answer(question)
         answer: Future[int] = Future()
         thread = threading.get_ident()
@@ -31,22 +31,22 @@ class Patience:
             thread = threading.get_ident()
             try:
                 answer.set_result(player.answer(question))
-            except Exception as error:  # noqa: BLE001 - whoever asked gets it
+            except Exception as error:  # noqa: BLE001 - raised again by `answer.result`
                 answer.set_exception(error)
 
         begun = time.monotonic()
-        self._workers.do(ask)
+        self._threads.submit(ask)
         try:
-            return answer.result(self._limit)
+            return answer.result(self._seconds)
         except TimeoutError:
-            raise hung(player.name, question, time.monotonic() - begun, thread) from None
+            raise hung_fault(player.name, question, time.monotonic() - begun, thread) from None
 
 
 @contextmanager
-def patience(limit: float | None) -> Iterator[Patience]:
-    """The patience of one game."""
-    workers = Workers(1)
+def time_limit(seconds: float | None) -> Iterator[TimeLimit]:
+    """The time limit of one game, whose thread is let go at the end."""
+    threads = WorkerThreads(1)
     try:
-        yield Patience(limit, workers)
+        yield TimeLimit(seconds, threads)
     finally:
-        workers.dismiss()
+        threads.shutdown()

@@ -1,4 +1,7 @@
-"""Threads in which bots think; they never keep a program from ending."""
+"""Daemon threads in which bots are asked, so that a bot that hangs cannot keep a program alive.
+
+`concurrent.futures` is no choice here: it joins its threads when the interpreter exits.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,28 @@ from collections.abc import Callable
 Job = Callable[[], None]
 
 
-class Workers:
-    """Up to so many threads, started as they are needed. With one, jobs are done in order."""
+class WorkerThreads:
+    """At most `limit` threads, started on demand. With one, jobs run in their order."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished = 0
         self._lock = threading.Lock()
 
-    def do(self, job: Job) -> None:
-        """Do a job soon; a job sees to its own errors."""
+    def submit(self, job: Job) -> None:
+        """Queue a job, which has to handle its own errors."""
         with self._lock:
             self._unfinished += 1
-            if len(self._threads) < min(self._unfinished, self._most):
+            if len(self._threads) < min(self._unfinished, self._limit):
                 thread = threading.Thread(target=self._work, name="himeji-bot", daemon=True)
                 self._threads.append(thread)
                 thread.start()
         self._jobs.put(job)
 
-    def dismiss(self) -> None:
-        """Let the threads end once their jobs are done."""
+    def shutdown(self) -> None:
+        """Let each thread end after its jobs, without waiting for it."""
         for _ in self._threads:
             self._jobs.put(None)
 

@@ -9,8 +9,7 @@ from himeji_bots.mcts import MctsBot
 from himeji_bots.planner import PlannerBot
 from himeji_sdk import play
 from himeji_sdk._bot_loader import find_bot, installed_bots, load_bot
-from himeji_sdk.match import Match, Tally
-from himeji_sdk.match._match import Table
+from himeji_sdk.match import Match, MatchRunner, Tally
 
 QUICK = ("random", "greedy", "planner:width=2", "mcts:iterations=2")
 TABLES = [(name, seats) for name, known in rules.RULESETS.items() for seats in known.seat_counts]
@@ -37,9 +36,9 @@ def test_every_reference_bot_is_known_by_name():
 def score(stronger, weaker, groups, ruleset="base"):
     """The score of a bot over so many groups, the same ones each time."""
     match = Match((stronger, weaker), ruleset=ruleset, seed=2)
-    table, tally = Table(match), Tally(match)
+    runner, tally = MatchRunner(match), Tally(match)
     for number in range(groups):
-        tally.add(table.play(number))
+        tally.add(runner.play(number))
     return tally.standings()[0].score
 
 

@@ -17,7 +17,7 @@ from himeji.rules.errors import (
 )
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
-from himeji_sdk._client.rpc import Calls
+from himeji_sdk._client.rpc import RpcClient
 from himeji_sdk.connection import Backoff, find_token, proxy_options
 
 
@@ -28,9 +28,9 @@ def free_target():
         return f"127.0.0.1:{taken.getsockname()[1]}"
 
 
-def begin(client, new_name, **wishes):
+def begin(client, new_name, **settings):
     """A game that has begun: the handle of the seat that is asked first, and the other one."""
-    game = client.create_game(**wishes)
+    game = client.create_game(**settings)
     one, two = (client.join(game, bot=new_name()) for _ in range(2))
     while one.decision() is None:
         one, two = two, one
@@ -267,7 +267,7 @@ def answered_after(*failures):
             raise left.pop(0)
         return request
 
-    return Calls("127.0.0.1:1", "himeji_x", patience=60.0)(method, "the request")
+    return RpcClient("127.0.0.1:1", "himeji_x", patience=60.0).call(method, "the request")
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
 from himeji.v1.play_service_pb2 import Notice, NoticeKind
-from himeji_sdk import Bot, _cli as cli, run
-from himeji_sdk._client.ladder_client import LadderClient
-from himeji_sdk._online.ladder_queues import Queueing
+from himeji_sdk import Bot, LadderClient, _cli as cli, run
+from himeji_sdk._online.ladder_queues import LadderQueues
 
 from tests.sdk.conftest import place_of
 
@@ -239,29 +238,29 @@ def notice(kind, ladder=""):
 
 
 def test_only_what_others_said_takes_a_bot_out_for_good():
-    queueing = Queueing(["a", "b"])
-    assert [each.leave.ladder for each in queueing.pause()] == [""]
-    queueing.told(notice("LEFT"))
-    assert len(queueing.enter()) == 2, "that was the answer to its own request"
-    queueing.told(notice("LEFT", "a"))
-    assert [each.enter.ladder for each in queueing.enter()] == ["b"]
-    assert not queueing.over
-    queueing.pause()
-    queueing.told(notice("LADDER_CLOSED", "b"))
-    assert queueing.over, "that is no answer to its own request"
-    assert not Queueing().over
+    queues = LadderQueues(["a", "b"])
+    assert [each.leave.ladder for each in queues.pause()] == [""]
+    queues.on_notice(notice("LEFT"))
+    assert len(queues.enter()) == 2, "that was the answer to its own request"
+    queues.on_notice(notice("LEFT", "a"))
+    assert [each.enter.ladder for each in queues.enter()] == ["b"]
+    assert not queues.left_all
+    queues.pause()
+    queues.on_notice(notice("LADDER_CLOSED", "b"))
+    assert queues.left_all, "that is no answer to its own request"
+    assert not LadderQueues().left_all
 
 
 def test_a_bot_says_again_only_what_the_arena_has_heard():
-    queueing = Queueing(["a", "b"])
-    assert [each.enter.again for each in queueing.enter()] == [False, False]
-    queueing.told(notice("ENTERED", "a"))
-    assert [each.enter.again for each in queueing.enter()] == [True, False]
+    queues = LadderQueues(["a", "b"])
+    assert [each.enter.again for each in queues.enter()] == [False, False]
+    queues.on_notice(notice("ENTERED", "a"))
+    assert [each.enter.again for each in queues.enter()] == [True, False]
 
 
 def test_an_answer_that_was_lost_with_the_stream_is_not_waited_for():
-    queueing = Queueing(["a"])
-    queueing.pause()
-    queueing.new_stream()
-    queueing.told(notice("LEFT", "a"))
-    assert queueing.over
+    queues = LadderQueues(["a"])
+    queues.pause()
+    queues.on_new_stream()
+    queues.on_notice(notice("LEFT", "a"))
+    assert queues.left_all

@@ -11,7 +11,7 @@ from himeji import rules
 from himeji_bots.random import RandomBot
 from himeji_sdk import Replay, _cli as cli, play
 from himeji_sdk._bot_loader import load_bot
-from himeji_sdk._terminal_view import MOST_LINES
+from himeji_sdk._terminal_view import MAX_LINES
 
 from tests.sdk.terminal import CLEARED, Terminal, plain
 from tests.sdk.test_verify import Writer
@@ -332,4 +332,4 @@ def test_a_replay_that_contradicts_itself_is_one_line(played, tmp_path):
 def test_at_most_the_newest_lines_stand_below_a_board(file):
     drawn = himeji("show", file, "--step", "0").stdout.splitlines()
     marks = next(number for number, line in enumerate(drawn) if line.startswith("[5] a die"))
-    assert len(drawn) - marks - 1 == MOST_LINES
+    assert len(drawn) - marks - 1 == MAX_LINES

@@ -187,11 +187,11 @@ def test_requests_that_wait_go_in_one_message_after_hello():
     for request in requests:
         stream.send(request)
     stream.finish()
-    hello, rest = stream._waiting()
+    hello, rest = stream._outgoing()
     assert hello == requests[0]
     assert [rest.request_id, *(each.request_id for each in rest.more)] == ["1", "2", "3"]
     assert not requests[1].more, "it may be sent again, alone"
-    stream.cut()
+    stream.drop()
 
 
 def cut_after_the_answer(arena, requests):
@@ -416,7 +416,7 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
 
 
 def test_an_arena_that_never_says_welcome_is_left(perform, monkeypatch):
-    monkeypatch.setattr("himeji_sdk._online.reconnecting_stream.WELCOME_SECONDS", 1.5)
+    monkeypatch.setattr("himeji_sdk._online.reconnecting_stream.WELCOME_TIMEOUT_SECONDS", 1.5)
 
     def silent(arena, requests):  # noqa: ARG001 - it says nothing
         assert next(requests, None) is None

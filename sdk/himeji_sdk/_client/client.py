@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 import uuid
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from himeji.v1.account_service_pb2 import WhoAmIRequest
 from himeji.v1.game_pb2 import GameState, SeatPlan, SeatPolicy
@@ -18,11 +17,9 @@ from himeji.v1.game_service_pb2 import (
 )
 
 from himeji_sdk._client.online_game import OnlineGame, fetch_replay
-from himeji_sdk._client.rpc import Calls
+from himeji_sdk._client.rpc import RpcClient, new_entropy
 from himeji_sdk._replay.replay import Replay
 from himeji_sdk.connection import find_target
-
-_ENTROPY_BYTES: Final = 16
 
 
 class Account(NamedTuple):
@@ -45,7 +42,7 @@ class Client:
     ) -> None:
         """Without a target and a token, those of the environment, or of an arena started here."""
         self.target = find_target(target)
-        self._call = Calls(self.target, token, patience)
+        self._rpc = RpcClient(self.target, token, patience)
 
     def __enter__(self) -> Self:
         return self
@@ -60,11 +57,11 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
-        self._call.channel.close()
+        self._rpc.channel.close()
 
     def who_am_i(self) -> Account:
         """Whom the token belongs to."""
-        answer = self._call(self._call.accounts.WhoAmI, WhoAmIRequest())
+        answer = self._rpc.call(self._rpc.accounts.WhoAmI, WhoAmIRequest())
         return Account(answer.owner.name, answer.token.bot)
 
     def create_game(
@@ -86,7 +83,7 @@ class Client:
         request = CreateGameRequest(
             request_id=str(uuid.uuid4()),
             ruleset=ruleset,
-            seats=[_plan(name) for name in names],
+            seats=[_seat_plan(name) for name in names],
             untimed=untimed,
         )
         for name, value in (options or {}).items():
@@ -94,7 +91,7 @@ class Client:
         if clock is not None:
             request.clock.bank.FromMilliseconds(round(clock[0] * 1000))
             request.clock.increment.FromMilliseconds(round(clock[1] * 1000))
-        return OnlineGame(self._call, self._call(self._call.games.CreateGame, request).game)
+        return OnlineGame(self._rpc, self._rpc.call(self._rpc.games.CreateGame, request).game)
 
     def join(self, game: OnlineGame | str, *, seat: int | None = None, bot: str = "") -> OnlineGame:
         """Take a seat for a bot ("owner/name"; not needed with a token that is bound to one)."""
@@ -103,27 +100,33 @@ class Client:
             game_id=game if isinstance(game, str) else game.game_id,
             seat=seat,
             bot=bot,
-            entropy=secrets.token_bytes(_ENTROPY_BYTES),
+            entropy=new_entropy(),
         )
-        answer = self._call(self._call.games.JoinGame, request)
-        return OnlineGame(self._call, answer.game, answer.seat)
+        answer = self._rpc.call(self._rpc.games.JoinGame, request)
+        return OnlineGame(self._rpc, answer.game, answer.seat)
 
     def game(self, game_id: str, seat: int | None = None) -> OnlineGame:
         """A game that exists; with the seat that is meant, where the caller has several."""
-        answer = self._call(self._call.games.GetGame, GetGameRequest(game_id=game_id))
-        return OnlineGame(self._call, answer.game, seat)
+        answer = self._rpc.call(self._rpc.games.GetGame, GetGameRequest(game_id=game_id))
+        return OnlineGame(self._rpc, answer.game, seat)
 
     def games(self, *, bot: str = "", most: int = 20) -> list[OnlineGame]:
         """Games that are being played now, the newest first; of one bot, if it is named."""
         request = ListGamesRequest(page_size=most, state=GameState.GAME_STATE_PLAYING, bot=bot)
-        answer = self._call(self._call.games.ListGames, request)
-        return [OnlineGame(self._call, game) for game in answer.games]
+        answer = self._rpc.call(self._rpc.games.ListGames, request)
+        return [OnlineGame(self._rpc, game) for game in answer.games]
 
     def replay(self, game_id: str) -> Replay:
         """All it takes to replay a game; after its end, to verify it."""
-        return fetch_replay(self._call, game_id)
+        return fetch_replay(self._rpc, game_id)
 
 
-def _plan(name: str) -> SeatPlan:
-    policy = SeatPolicy.SEAT_POLICY_BOT if "/" in name else SeatPolicy.SEAT_POLICY_OWNER
+def is_full_bot_name(name: str) -> bool:
+    """Whether a name is "owner/bot", and not that of an owner or of a bot alone."""
+    return "/" in name
+
+
+def _seat_plan(name: str) -> SeatPlan:
+    bot = is_full_bot_name(name)
+    policy = SeatPolicy.SEAT_POLICY_BOT if bot else SeatPolicy.SEAT_POLICY_OWNER
     return SeatPlan(policy=policy, name=name) if name else SeatPlan()

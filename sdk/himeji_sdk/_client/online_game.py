@@ -18,12 +18,12 @@ from himeji.v1.game_service_pb2 import (
 )
 
 from himeji_sdk._bot import End
-from himeji_sdk._client.remote_mirror import Following, end_of
-from himeji_sdk._client.rpc import CALL_SECONDS, Calls
-from himeji_sdk._client.spectator import Sight, sights
+from himeji_sdk._client.remote_mirror import RemoteMirror, end_of
+from himeji_sdk._client.rpc import RPC_TIMEOUT_SECONDS, RpcClient
+from himeji_sdk._client.spectator import Sight, watch_game
 from himeji_sdk._replay.replay import Replay
 
-_WAIT_SECONDS: Final = 20.0  # for a decision, in one call
+_LONG_POLL_SECONDS: Final = 20.0  # for a decision, in one call
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Receipt:
 class OnlineGame:
     """A game in an arena, and the caller's seat in it."""
 
-    def __init__(self, call: Calls, game: GameMessage, seat: int | None = None) -> None:
+    def __init__(self, rpc: RpcClient, game: GameMessage, seat: int | None = None) -> None:
         self.game_id = game.game_id
         self.seat = seat
         self.ruleset = game.ruleset
@@ -62,9 +62,9 @@ class OnlineGame:
         """Who sat where when the handle was made; empty names are open seats."""
         self.end: End | None = None
         """How the game ended, once `decision`, `submit` or `resign` found out."""
-        self._call = call
+        self._rpc = rpc
         self._game = game
-        self._following = Following(game)
+        self._mirror = RemoteMirror(game)
         self._open: DecisionMessage | None = None
 
     def decision(self, wait: float = 0.0) -> Decision | None:
@@ -76,14 +76,14 @@ class OnlineGame:
         while self._open is None and self.end is None:
             left = max(0.0, until - time.monotonic())
             request = GetDecisionRequest(game_id=self.game_id, seat=self.seat)
-            request.event_count = self._following.count
-            request.wait.FromMilliseconds(round(min(left, _WAIT_SECONDS) * 1000))
-            seconds = CALL_SECONDS + _WAIT_SECONDS
-            answer = self._call(self._call.games.GetDecision, request, seconds)
-            self._note(answer)
+            request.event_count = self._mirror.event_count
+            request.wait.FromMilliseconds(round(min(left, _LONG_POLL_SECONDS) * 1000))
+            timeout = RPC_TIMEOUT_SECONDS + _LONG_POLL_SECONDS
+            answer = self._rpc.call(self._rpc.games.GetDecision, request, timeout)
+            self._take_response(answer)
             if not left:
                 break
-        return None if self._open is None else self._asked(self._open)
+        return None if self._open is None else self._decision_of(self._open)
 
     def submit(self, *actions: int) -> Receipt:
         """Answer the open decision, with one action or a plan of several; what was played.
@@ -97,17 +97,17 @@ class OnlineGame:
             game_id=self.game_id,
             decision_id=asked.decision_id,
             actions=actions,
-            event_count=self._following.count,
+            event_count=self._mirror.event_count,
         )
         try:
-            answer = self._call(self._call.games.SubmitActions, request)
+            answer = self._rpc.call(self._rpc.games.SubmitActions, request)
         except IllegalAction:
             raise  # the decision is still open
         except Refused:
             self._open = None
             raise
         self._open = None
-        self._note(answer)
+        self._take_response(answer)
         accepted = answer.accepted
         timed = accepted.HasField("receipt")
         return Receipt(
@@ -119,7 +119,7 @@ class OnlineGame:
     def resign(self) -> None:
         """Give the seat up."""
         request = ResignRequest(game_id=self.game_id, seat=self.seat)
-        game = self._call(self._call.games.Resign, request).game
+        game = self._rpc.call(self._rpc.games.Resign, request).game
         self._open = None
         if game.state == GameState.GAME_STATE_OVER:
             self.end = end_of(self.game_id, self.seat or 0, game.result)
@@ -129,36 +129,36 @@ class OnlineGame:
 
         An arena that goes away meanwhile is waited for like in every call.
         """
-        return sights(self._call, self._game, self.seat or 0)
+        return watch_game(self._rpc, self._game, self.seat or 0)
 
     def replay(self) -> Replay:
         """All it takes to replay the game; after its end, to verify it."""
-        return fetch_replay(self._call, self.game_id)
+        return fetch_replay(self._rpc, self.game_id)
 
-    def _note(self, answer: Any) -> None:
-        """Take in what an answer says of the decision that is open, or of the end."""
+    def _take_response(self, answer: Any) -> None:
+        """Note the open decision, or the end, that a response carries."""
         if answer.HasField("decision"):
             decision: DecisionMessage = answer.decision
-            self._following.take(decision.first_event, decision.events)
-            # An owner with several seats is told of all of them; this is the game from one.
+            self._mirror.feed(decision.first_event, decision.events)
+            # An owner with several seats gets the decisions of all of them; this handle is for one.
             if self.seat in (None, decision.seat):
                 self._open = decision
         elif answer.HasField("game_over"):
             over: GameOver = answer.game_over
-            self._following.take(over.first_event, over.events)
+            self._mirror.feed(over.first_event, over.events)
             self.end = end_of(self.game_id, self.seat or 0, over.result)
 
-    def _asked(self, message: DecisionMessage) -> Decision:
+    def _decision_of(self, message: DecisionMessage) -> Decision:
         left = message.clocks.left
         return Decision(
             message.decision_id,
             message.seat,
             list(message.legal_actions),
-            self._following.game,
+            self._mirror.game,
             left[message.seat].ToMilliseconds() / 1000 if left else None,
         )
 
 
-def fetch_replay(call: Calls, game_id: str) -> Replay:
+def fetch_replay(rpc: RpcClient, game_id: str) -> Replay:
     """The replay of a game that is known by its id."""
-    return Replay(call(call.games.GetReplay, GetReplayRequest(game_id=game_id)).replay)
+    return Replay(rpc.call(rpc.games.GetReplay, GetReplayRequest(game_id=game_id)).replay)

@@ -1,4 +1,4 @@
-"""A game that is followed from afar: a mirror, fed by the events that an arena tells."""
+"""A mirror of a game in an arena, fed by the events in the arena's messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from himeji_sdk._bot import End, Start
 
 
 class MissingEventsError(Exception):
-    """Events were lost on the way, so the mirror has to be told everything again."""
+    """Events were lost on the way, so that the mirror needs all of them again."""
 
 
-class Following:
-    """What is known of a game by its events. The future in it is its own, by a fresh seed."""
+class RemoteMirror:
+    """What is known of a game by its events. Its chance to come is its own, by a fresh seed."""
 
     def __init__(self, game: GameMessage) -> None:
         """Raises UnknownRuleset, VersionMismatch for a game that this engine does not play."""
@@ -28,31 +28,33 @@ class Following:
         options = from_options(game.options)
         seed = secrets.randbits(96)
         self._mirror = Mirror(game.ruleset, len(game.seats), options, seed)
-        self.count = 0
-        """How many events are known."""
+        self.event_count = 0
 
     @property
     def game(self) -> Game:
-        """A copy of the position, for whoever wants to play in it."""
+        """The position, as the caller's own copy."""
         return self._mirror.game.clone()
 
-    def take(self, first: int, events: Sequence[Event]) -> None:
-        """Take events in, of which the first has this number; those that are known are skipped."""
-        if first > self.count:
-            raise MissingEventsError(f"events {self.count} to {first - 1} were not told")
-        fresh = events[self.count - first :]
+    def feed(self, first: int, events: Sequence[Event]) -> None:
+        """Apply events, of which the first has this number; skip those that are known.
+
+        Raises MissingEventsError if they do not follow on what is known.
+        """
+        if first > self.event_count:
+            raise MissingEventsError(f"events {self.event_count} to {first - 1} are missing")
+        fresh = events[self.event_count - first :]
         self._mirror.feed(from_events(self._ruleset, fresh))
-        self.count += len(fresh)
+        self.event_count += len(fresh)
 
 
 def start_of(game: GameMessage, seat: int) -> Start:
-    """What a bot is told of a game before it begins."""
+    """The argument of a bot's `on_start`."""
     names = tuple(each.bot or each.plan.name for each in game.seats)
     return Start(game.ruleset, seat, names, from_options(game.options), game.game_id)
 
 
 def end_of(game_id: str, seat: int, result: GameResult) -> End:
-    """What a bot is told of a game at its end."""
+    """The argument of a bot's `on_end`."""
     return End(
         seat,
         reason_text(result.end_reason),
@@ -63,6 +65,6 @@ def end_of(game_id: str, seat: int, result: GameResult) -> End:
 
 
 def reason_text(reason: EndReason.ValueType) -> str:
-    """An end reason in small letters, as people read it."""
+    """An end reason in small letters, such as "no_contest"; unknown ones by their number."""
     known = reason in EndReason.values()
     return EndReason.Name(reason).removeprefix("END_REASON_").lower() if known else str(reason)

@@ -1,7 +1,12 @@
-"""The calls that clients and their games make, tried again while the arena is away."""
+"""Unary calls to an arena, retried with backoff while it is away.
+
+A retry does nothing twice: requests that change something carry a request id, or the id of the
+decision that they answer.
+"""
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -13,16 +18,18 @@ from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 
 from himeji_sdk import connection
-from himeji_sdk.connection import Backoff, advised, find_token
+from himeji_sdk.connection import Backoff, find_token, with_advice
 
-CALL_SECONDS: Final = 30.0
-_Answer = TypeVar("_Answer")
+RPC_TIMEOUT_SECONDS: Final = 30.0
+_ENTROPY_BYTES: Final = 16
+_Response = TypeVar("_Response")
 
 
-class Calls:
-    """One arena's services, as the owner of a token calls them."""
+class RpcClient:
+    """The services of one arena, called with one token."""
 
     def __init__(self, target: str, token: str | None, patience: float) -> None:
+        """Calls are retried for `patience` seconds."""
         self._target = target
         self._patience = patience
         self.metadata = connection.credentials(find_token(token))
@@ -30,26 +37,42 @@ class Calls:
         self.games = GameServiceStub(self.channel)
         self.accounts = AccountServiceStub(self.channel)
 
-    def __call__(
-        self, method: Callable[..., _Answer], request: object, seconds: float = CALL_SECONDS
-    ) -> _Answer:
+    def call(
+        self,
+        method: Callable[..., _Response],
+        request: object,
+        timeout: float = RPC_TIMEOUT_SECONDS,
+    ) -> _Response:
         """Make a call; raises what the arena refuses."""
-        again = self.tries()
+        retries = self.retries()
         while True:
             try:
-                return method(request, metadata=self.metadata, timeout=seconds)
+                return method(request, metadata=self.metadata, timeout=timeout)
             except grpc.RpcError as failure:
-                again(from_rpc_error(failure))
+                retries.wait(from_rpc_error(failure))
 
-    def tries(self) -> Callable[[HimejiError], None]:
-        """What to do after each failure: it waits, or raises if another try is of no use."""
-        until, backoff = time.monotonic() + self._patience, Backoff()
+    def retries(self) -> Retries:
+        return Retries(self._target, self._patience)
 
-        def again(error: HimejiError) -> None:
-            wait = backoff.next(error)
-            passes = isinstance(error, Unavailable | DeadlineExceeded)
-            if not (passes or RETRY_AFTER in error.details) or time.monotonic() + wait > until:
-                raise advised(error, self._target)
-            time.sleep(wait)
 
-        return again
+class Retries:
+    """The retries of one call, for so many seconds from now on."""
+
+    def __init__(self, target: str, seconds: float) -> None:
+        self._target = target
+        self._deadline = time.monotonic() + seconds
+        self._backoff = Backoff()
+
+    def wait(self, error: HimejiError) -> None:
+        """Sleep until the next try; raises the error, with advice, if there is to be none."""
+        seconds = self._backoff.next(error)
+        transient = isinstance(error, Unavailable | DeadlineExceeded)
+        retriable = transient or RETRY_AFTER in error.details
+        if not retriable or time.monotonic() + seconds > self._deadline:
+            raise with_advice(error, self._target)
+        time.sleep(seconds)
+
+
+def new_entropy() -> bytes:
+    """What a seat contributes to the chance of a game, so that the arena cannot choose it alone."""
+    return secrets.token_bytes(_ENTROPY_BYTES)

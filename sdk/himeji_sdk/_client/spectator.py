@@ -13,8 +13,8 @@ from himeji.v1.game_service_pb2 import GameUpdate, WatchGameRequest, WatchGameRe
 from himeji.wire.errors import from_rpc_error
 
 from himeji_sdk._bot import End
-from himeji_sdk._client.remote_mirror import Following, end_of
-from himeji_sdk._client.rpc import Calls
+from himeji_sdk._client.remote_mirror import RemoteMirror, end_of
+from himeji_sdk._client.rpc import RpcClient
 
 
 @dataclass(frozen=True)
@@ -31,51 +31,51 @@ class Sight:
     """How the game ended, in its last moment."""
 
 
-def sights(call: Calls, game: GameMessage, seat: int) -> Iterator[Sight]:
-    """Everything that happens, from the beginning to the end; the end is that of a seat."""
-    spectator = _Spectator(call, game, seat)
-    while not spectator.seen_the_end:
-        yield from spectator.look()
+def watch_game(rpc: RpcClient, game: GameMessage, seat: int) -> Iterator[Sight]:
+    """Everything that happens, from the beginning to the end; the last End is that of a seat."""
+    spectator = _Spectator(rpc, game, seat)
+    while not spectator.over:
+        yield from spectator.read_stream()
 
 
 class _Spectator:
-    """Watches over as many streams as it takes."""
+    """Watches a game over as many streams as it takes."""
 
-    def __init__(self, call: Calls, game: GameMessage, seat: int) -> None:
-        self.seen_the_end = False
-        self._call = call
+    def __init__(self, rpc: RpcClient, game: GameMessage, seat: int) -> None:
+        self.over = False
+        self._rpc = rpc
         self._seat = seat
         self._game_id = game.game_id
-        self._following = Following(game)
-        self._again = call.tries()
+        self._mirror = RemoteMirror(game)
+        self._retries = rpc.retries()
 
-    def look(self) -> Iterator[Sight]:
-        """What one stream tells; a stream that breaks is waited for, and the next one goes on."""
-        request = WatchGameRequest(game_id=self._game_id, event_count=self._following.count)
+    def read_stream(self) -> Iterator[Sight]:
+        """Read one stream from the first unknown event on; waits after one that broke."""
+        request = WatchGameRequest(game_id=self._game_id, event_count=self._mirror.event_count)
         request.wants.append(Want.WANT_EVENT_TEXTS)
-        error: HimejiError = Unavailable("the stream ended without a word")
+        error: HimejiError = Unavailable("the stream ended unexpectedly")
         try:
-            stream = self._call.games.WatchGame(request, metadata=self._call.metadata)
+            stream = self._rpc.games.WatchGame(request, metadata=self._rpc.metadata)
             for message in stream:
-                self._again = self._call.tries()
-                yield from self._told(message)
+                self._retries = self._rpc.retries()
+                yield from self._read_message(message)
         except grpc.RpcError as failure:
             error = from_rpc_error(failure)
-        if not self.seen_the_end:
-            self._again(error)
+        if not self.over:
+            self._retries.wait(error)
 
-    def _told(self, message: WatchGameResponse) -> Iterator[Sight]:
+    def _read_message(self, message: WatchGameResponse) -> Iterator[Sight]:
         if message.HasField("update"):
-            yield from self._happened(message.update)
+            yield from self._sights(message.update)
         elif message.HasField("game_over"):
-            self.seen_the_end = True
+            self.over = True
             end = end_of(self._game_id, self._seat, message.game_over.result)
-            yield from self._happened(message.game_over, end)
+            yield from self._sights(message.game_over, end)
 
-    def _happened(self, news: GameUpdate | GameOver, end: End | None = None) -> Iterator[Sight]:
-        known = self._following.count - news.first_event
-        fresh = news.events[known:]
-        self._following.take(news.first_event, news.events)
-        position = self._following.game if self._following.count else None
+    def _sights(self, message: GameUpdate | GameOver, end: End | None = None) -> Iterator[Sight]:
+        known = self._mirror.event_count - message.first_event
+        fresh = message.events[known:]
+        self._mirror.feed(message.first_event, message.events)
+        position = self._mirror.game if self._mirror.event_count else None
         if position is not None or end is not None:
             yield Sight(position, tuple(event.text for event in fresh), end)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 import click
 from himeji.components import VARIABLE, use_folder
 
-from himeji_sdk.connection import TARGET
+from himeji_sdk.connection import DEFAULT_TARGET
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
 target = click.option(
     "--target",
-    default=TARGET,
+    default=DEFAULT_TARGET,
     show_default=True,
     envvar="HIMEJI_TARGET",
     show_envvar=True,
@@ -30,7 +29,7 @@ ruleset = click.option(
 )
 
 
-def _use(_context: click.Context, _option: click.Parameter, folder: Path | None) -> None:
+def _use_components(_context: click.Context, _option: click.Parameter, folder: Path | None) -> None:
     if folder is not None:
         use_folder(folder)
 
@@ -42,7 +41,7 @@ components = click.option(
     show_envvar=True,
     expose_value=False,
     is_eager=True,
-    callback=_use,
+    callback=_use_components,
     help="A folder with data files of components in place of the packaged ones.",
 )
 limit = click.option(
@@ -52,11 +51,10 @@ limit = click.option(
     help="A bot that takes longer for one choice hangs, and is reported.",
 )
 
-BOT: Final = "the name of an installed bot, of a file FILE or FILE.py, FILE.py:NAME or MODULE:NAME"
-"""What the argument BOT is."""
 
-
-def _pairs(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> object:
+def _parse_pairs(
+    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> object:
     pairs = [text.partition("=") for text in texts]
     if not all(name and equals and value for name, equals, value in pairs):
         raise click.BadParameter("an option of a ruleset is given as NAME=VALUE")
@@ -68,6 +66,6 @@ rule_options = click.option(
     "options",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=_pairs,
+    callback=_parse_pairs,
     help="An option of the ruleset, such as difficulty=hard; once per option.",
 )

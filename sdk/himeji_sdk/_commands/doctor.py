@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 
 from himeji_sdk._commands import cli_options
-from himeji_sdk.doctor import Finding, Wishes, examine
+from himeji_sdk.doctor import Finding, Settings, examine
 from himeji_sdk.doctor._finding import FAULT, OK
 
 _MARKS: Final = {
@@ -79,7 +79,7 @@ def doctor(  # noqa: PLR0913 - one parameter per option
     connection would put it. What is wrong is named, with what to do about it, and the exit code
     is 1.
     """
-    wishes = Wishes(
+    settings = Settings(
         bot=bot,
         ruleset=ruleset,
         options=options,
@@ -89,35 +89,35 @@ def doctor(  # noqa: PLR0913 - one parameter per option
         clock=clock,
         deterministic=deterministic,
     )
-    with _waiting() as doing:
+    with _spinner() as on_progress:
         findings = []
-        for finding in examine(wishes, doing):
+        for finding in examine(settings, on_progress):
             findings.append(finding)
             if not as_json:
-                _tell(finding)
+                _print_finding(finding)
     faults = [finding for finding in findings if finding.verdict == FAULT]
     if as_json:
         facts = {"bot": bot, "fit": not faults, "findings": [asdict(each) for each in findings]}
         click.echo(json.dumps(facts))
     else:
-        _sum_up(bot, faults)
+        _print_summary(bot, faults)
     sys.exit(1 if faults else 0)
 
 
 @contextmanager
-def _waiting() -> Iterator[Callable[[str], None]]:
-    """Something that moves while the bot plays; nothing where there is no terminal."""
+def _spinner() -> Iterator[Callable[[str], None]]:
+    """A status line that moves while the bot plays; nothing where there is no terminal."""
     with Console(stderr=True).status("being imported") as status:
         yield status.update
 
 
-def _tell(finding: Finding) -> None:
+def _print_finding(finding: Finding) -> None:
     click.echo(f"{_MARKS.get(finding.verdict, _NO_MARK)}{finding.check:<12} {finding.sentence}")
     if finding.advice:
         click.echo(f"{'':19} {click.style(finding.advice, italic=True)}")
 
 
-def _sum_up(bot: str, faults: list[Finding]) -> None:
+def _print_summary(bot: str, faults: list[Finding]) -> None:
     for finding in faults:
         if finding.report:
             click.echo(f"\n{finding.report.rstrip()}\n")

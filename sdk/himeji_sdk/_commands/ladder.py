@@ -13,18 +13,18 @@ from rich.console import Console
 from rich.live import Live
 
 from himeji_sdk._bot_loader import load_bot
-from himeji_sdk._client.ladder_client import LadderClient, print_json
+from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
-from himeji_sdk._commands.online import say, tell
+from himeji_sdk._commands.online import log_to_stderr, print_ends
 from himeji_sdk._commands.tournament import tournament
 from himeji_sdk._online.run import run as run_online
-from himeji_sdk._stdout import bots_print
+from himeji_sdk._stdout import bot_output
 from himeji_sdk.connection import find_token
 
-STANDARD: Final = "base-2p"
+DEFAULT_LADDER: Final = "base-2p"
 _ladder = click.option(
     "--ladder",
-    default=STANDARD,
+    default=DEFAULT_LADDER,
     show_default=True,
     help="The ladder, as `himeji ladder list` has it.",
 )
@@ -56,7 +56,7 @@ def list_ladders(*, target: str, as_json: bool) -> None:
     with LadderClient(target) as client:
         found = client.pages("ListLadders", "ladders")
     if as_json:
-        print_json(found)
+        ladder_output.print_json(found)
     else:
         Console().print(ladder_output.ladders(found))
 
@@ -69,7 +69,7 @@ def list_ladders(*, target: str, as_json: bool) -> None:
     "--ladder",
     "ladders",
     multiple=True,
-    default=(STANDARD,),
+    default=(DEFAULT_LADDER,),
     show_default=True,
     help="The ladder; may be given several times.",
 )
@@ -107,8 +107,8 @@ def join(  # noqa: PLR0913 - one parameter per option
     The arena pairs it with others, and every game counts. It plays until Ctrl-C, or until
     `himeji ladder leave` takes it out of its queues.
     """
-    say(quiet=quiet)
-    with bots_print(to_stderr=as_json):
+    log_to_stderr(quiet=quiet)
+    with bot_output(to_stderr=as_json):
         ends = run_online(
             load_bot(bot),
             target,
@@ -121,7 +121,7 @@ def join(  # noqa: PLR0913 - one parameter per option
             limit=limit,
             resign_on_fault=resign_on_fault,
         )
-    tell(ends, quiet=quiet, as_json=as_json)
+    print_ends(ends, quiet=quiet, as_json=as_json)
 
 
 @ladder.command()
@@ -137,8 +137,8 @@ def leave(*, bot: str, target: str, token_file: Path | None, ladder: str, as_jso
     """
     with _client(target, token_file) as client:
         left = list(client.call("LeaveLadder", bot=bot, ladder=ladder).ladders)
-    words = f"left {', '.join(left)}" if left else "it was in no queue"
-    click.echo(json.dumps({"left": left}) if as_json else words)
+    sentence = f"left {', '.join(left)}" if left else "it was in no queue"
+    click.echo(json.dumps({"left": left}) if as_json else sentence)
 
 
 @ladder.command()
@@ -163,17 +163,17 @@ def standings(  # noqa: PLR0913 - one parameter per option
     asked: dict[str, Any] = {"ladder": ladder, "season": season or 0, "show_old_versions": versions}
     with _client(target, token_file, public=True) as client:
         if as_json:
-            print_json(client.pages("GetStandings", "standings", **asked))
+            ladder_output.print_json(client.pages("GetStandings", "standings", **asked))
             return
         if not watch:
-            Console().print(_table(client, asked))
+            Console().print(_standings(client, asked))
             return
-        with Live(_table(client, asked), console=Console(), auto_refresh=False) as screen:
+        with Live(_standings(client, asked), console=Console(), auto_refresh=False) as screen:
             for _ in client.results(ladder):
-                screen.update(_table(client, asked), refresh=True)
+                screen.update(_standings(client, asked), refresh=True)
 
 
-def _table(client: LadderClient, asked: dict[str, Any]) -> Any:
+def _standings(client: LadderClient, asked: dict[str, Any]) -> Any:
     first = client.call("GetStandings", **asked)
     rows = client.pages("GetStandings", "standings", **asked)
     title = f"{asked['ladder']}, season {first.season}, {first.games} games"
@@ -194,7 +194,7 @@ def history(  # noqa: PLR0913 - one parameter per option
     with _client(target, token_file) as client:
         entries = client.pages("GetHistory", "entries", most, bot=bot, ladder=ladder)
     if as_json:
-        print_json(entries)
+        ladder_output.print_json(entries)
     else:
         Console().print(ladder_output.history(bot, entries))
 
@@ -215,7 +215,7 @@ def head_to_head(  # noqa: PLR0913 - one parameter per option
             client.call("GetHeadToHead", bot=bot, opponent=opponent, ladder=ladder).ladders
         )
     if as_json:
-        print_json(found)
+        ladder_output.print_json(found)
     else:
         Console().print(ladder_output.head_to_head(bot, opponent, found))
 
@@ -244,7 +244,7 @@ def recompute(  # noqa: PLR0913 - one parameter per option
         found = client.call("RecomputeStandings", ladder=ladder, season=season or 0, repair=repair)
     rows = list(found.differences)
     if as_json:
-        print_json([found])
+        ladder_output.print_json([found])
         sys.exit(1 if rows and not found.repaired else 0)
     if not rows:
         click.echo(f"{ladder}: {found.games} games recomputed, every digit agrees")
@@ -270,7 +270,7 @@ def list_seasons(*, target: str, token_file: Path | None, ladder: str, as_json: 
     with _client(target, token_file) as client:
         found = client.pages("ListSeasons", "seasons", ladder=ladder)
     if as_json:
-        print_json(found)
+        ladder_output.print_json(found)
     else:
         Console().print(ladder_output.seasons(ladder, found))
 
@@ -299,7 +299,7 @@ def start_season(  # noqa: PLR0913 - one parameter per option
     with _client(target, token_file) as client:
         begun = client.call("StartSeason", ladder=ladder, title=title, carry_over=carry_over).season
     if as_json:
-        print_json([begun])
+        ladder_output.print_json([begun])
     else:
         click.echo(f"{ladder}: season {begun.number} has begun")
 

@@ -1,16 +1,21 @@
-"""Ladders as tables for people."""
+"""Ladders as tables for people, and as JSON for programs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Final
 
+import click
+from google.protobuf.json_format import MessageToDict
 from himeji.v1.game_pb2 import EndReason
 from rich import box
 from rich.table import Table
 
-_PLAIN: Final = (EndReason.END_REASON_FINISHED, EndReason.END_REASON_OUTLASTED)
-_WHOLE: Final = frozenset({"bot", "ladder", "game", "clock"})  # never on two lines
+from himeji_sdk._client.remote_mirror import reason_text
+
+_BY_THE_RULES: Final = (EndReason.END_REASON_FINISHED, EndReason.END_REASON_OUTLASTED)
+_NO_WRAP: Final = frozenset({"bot", "ladder", "game", "clock"})  # never on two lines
 _NUMBERS: Final = frozenset(
     {"place", "seats", "season", "bots", "waiting", "playing", "rating", "mean", "±", "games"}
     | {"ranks", "rank", "score", "won", "tied", "lost", "margin", "points"}
@@ -24,7 +29,7 @@ def _table(*columns: str, title: str | None = None) -> Table:
         table.add_column(
             name,
             justify="right" if name in _NUMBERS else "left",
-            no_wrap=name in _WHOLE,
+            no_wrap=name in _NO_WRAP,
             overflow="fold",
             min_width=max(map(len, name.split())),
         )
@@ -33,14 +38,12 @@ def _table(*columns: str, title: str | None = None) -> Table:
 
 def reasons(counts: Iterable[Any]) -> str:
     """How games ended, other than by the rules."""
-    told = {each.end_reason: each.count for each in counts}
-    others = {reason: count for reason, count in told.items() if reason not in _PLAIN}
-    return ", ".join(f"{count} {end_word(reason)}" for reason, count in others.items())
+    others = [each for each in counts if each.end_reason not in _BY_THE_RULES]
+    return ", ".join(f"{each.count} {_reason_words(each.end_reason)}" for each in others)
 
 
-def end_word(reason: EndReason.ValueType) -> str:
-    """An end reason as a word."""
-    return EndReason.Name(reason).removeprefix("END_REASON_").lower().replace("_", " ")
+def _reason_words(reason: EndReason.ValueType) -> str:
+    return reason_text(reason).replace("_", " ")
 
 
 def ladders(found: Iterable[Any]) -> Table:
@@ -104,7 +107,7 @@ def history(bot: str, entries: Iterable[Any]) -> Table:
             str(ended.rank),
             str(ended.score),
             f"{own.after.mean:.1f} ({own.after.mean - own.before.mean:+.1f})",
-            "" if ended.end_reason in _PLAIN else end_word(ended.end_reason),
+            "" if ended.end_reason in _BY_THE_RULES else _reason_words(ended.end_reason),
         )
     return table
 
@@ -144,3 +147,14 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
             reasons(row.end_reasons),
         )
     return table
+
+
+def print_json(messages: list[Any]) -> None:
+    """Print messages as JSON, with every field under its name in the contract."""
+    found = [
+        MessageToDict(
+            each, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+        )
+        for each in messages
+    ]
+    click.echo(json.dumps(found, indent=1))

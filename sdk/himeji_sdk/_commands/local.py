@@ -18,8 +18,8 @@ from rich.table import Table
 from himeji_sdk._bot_loader import load_bot
 from himeji_sdk._commands import cli_options
 from himeji_sdk._local_play import Played, play as play_here
-from himeji_sdk._stdout import bots_print
-from himeji_sdk._terminal_view import Follower, Screen
+from himeji_sdk._stdout import bot_output
+from himeji_sdk._terminal_view import LiveView, Screen
 
 _SEED_BITS = 32  # short enough to be typed again
 
@@ -64,12 +64,12 @@ def play(  # noqa: PLR0913 - one parameter per option
     if save is not None and games > 1:
         raise click.UsageError("--save writes one game: leave --games out")
     first = secrets.randbits(_SEED_BITS) if seed is None else seed
-    eyes = _eyes(delay) if watch and not as_json else None
-    with bots_print(to_stderr=as_json):
+    new_view = _view_factory(delay) if watch and not as_json else None
+    with bot_output(to_stderr=as_json):
         found = [load_bot(bot) for bot in bots]
         one = partial(play_here, found, ruleset=ruleset, options=options, limit=limit)
         played = [
-            one(seed=number, watch=eyes() if eyes else None)
+            one(seed=number, watch=new_view() if new_view else None)
             for number in _progress(range(first, first + games), quiet=as_json or watch)
         ]
     if save is not None:
@@ -77,17 +77,17 @@ def play(  # noqa: PLR0913 - one parameter per option
     if as_json:
         click.echo(json.dumps([_facts(game) for game in played]))
     else:
-        _tell(played, save)
+        _print_result(played, save)
 
 
-def _eyes(delay: float) -> Callable[[], Callable[[Game], None]]:
-    """What makes somebody who draws a game; in a terminal at a pace that people can follow."""
+def _view_factory(delay: float) -> Callable[[], Callable[[Game], None]]:
+    """Makes a view per game; in a terminal it draws at a pace that people can follow."""
     screen = Screen(delay if sys.stdout.isatty() else 0.0)
-    return lambda: Follower(screen)
+    return lambda: LiveView(screen)
 
 
 def _progress(numbers: range, *, quiet: bool) -> Iterator[int]:
-    """The same numbers, with a bar for people who wait for many games."""
+    """The same numbers, with a progress bar in a terminal if there are several."""
     console = Console(stderr=True)
     if quiet or len(numbers) == 1 or not console.is_terminal:
         yield from numbers
@@ -108,7 +108,7 @@ def _facts(played: Played) -> dict[str, object]:
     }
 
 
-def _tell(played: list[Played], save: Path | None) -> None:
+def _print_result(played: list[Played], save: Path | None) -> None:
     """The result of a game, or the sum of many."""
     rival = ("rival",) if played[0].game.ruleset.has_rival else ()
     count = len(played)

@@ -7,7 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,21 +17,21 @@ from himeji.rules.errors import InvalidRequest
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from himeji_sdk._stdout import bots_print
-from himeji_sdk.match import _report as report
+from himeji_sdk._stdout import bot_output
+from himeji_sdk.match import _report
 from himeji_sdk.match._match import Group, Match
-from himeji_sdk.match._match_file import Record
-from himeji_sdk.match._process_pool import Crew, CrewError
+from himeji_sdk.match._match_file import MatchFile
+from himeji_sdk.match._process_pool import ProcessPool, ProcessPoolError
 from himeji_sdk.match._sprt import Sprt
 from himeji_sdk.match._tally import Tally
 
-GAMES: Final = 100
-STOPPED: Final = 130  # the exit code of a command that Ctrl-C ended
+DEFAULT_GAMES: Final = 100
+INTERRUPTED: Final = 130  # the exit code of a command that Ctrl-C ended
 
 
 @dataclass
-class _Course:
-    """A match under way."""
+class _MatchProgress:
+    """A match that is being played."""
 
     match: Match
     tally: Tally
@@ -58,7 +58,7 @@ class _Course:
 @click.option(
     "--games",
     type=click.IntRange(1),
-    help=f"Play so many games, rounded up to whole groups (without --sprt: {GAMES}).",
+    help=f"Play so many games, rounded up to whole groups (without --sprt: {DEFAULT_GAMES}).",
 )
 @click.option("--sprt", "test", is_flag=True, help="Stop as soon as it is known who is stronger.")
 @click.option("--elo0", default=0.0, show_default=True, help="--sprt: no stronger than this, or")
@@ -104,81 +104,81 @@ def match(  # noqa: PLR0913 - one parameter per option
     those of groups. With more seats than bots the last bot takes the rest. The sequential test
     (--sprt) asks whether the first bot is stronger. Ctrl-C stops with what is known by then.
     """
-    record = None if state is None else Record(state)
+    file = None if state is None else MatchFile(state)
     seats = seats or max(len(bots), min(rules.ruleset(ruleset).seat_counts))
-    wish = Match(bots, ruleset, seats, _options(options), secrets.randbits(31))
-    planned = _agreed(wish, seed, record)
-    with bots_print(to_stderr=True):
+    requested = Match(bots, ruleset, seats, _options(options), secrets.randbits(31))
+    planned = _resumed(requested, seed, file)
+    with bot_output(to_stderr=True):
         planned.check()
     size = len(planned.lineups)
-    limit = games if games or test else GAMES
+    limit = games if games or test else DEFAULT_GAMES
     end = None if limit is None else -(-limit // size)
     sprt = Sprt(elo0, elo1, alpha, beta) if test else None
-    course = _Course(planned, Tally(planned), sprt, end)
-    stopped = _run(course, record, cores or len(os.sched_getaffinity(0)))
+    progress = _MatchProgress(planned, Tally(planned), sprt, end)
+    stopped = _run(progress, file, cores or len(os.sched_getaffinity(0)))
     if as_json:
-        found = report.as_json(planned, course.tally, sprt, complete=course.complete)
+        found = _report.as_json(planned, progress.tally, sprt, complete=progress.complete)
         click.echo(json.dumps(found, indent=1))
     else:
-        report.draw(Console(), planned, course.tally, sprt)
+        _report.print_report(Console(), planned, progress.tally, sprt)
     if stopped:
         if state is not None:
             click.echo(f"stopped; the same command goes on with {state}", err=True)
-        sys.exit(STOPPED)
+        sys.exit(INTERRUPTED)
 
 
-def _agreed(wish: Match, seed: int | None, record: Record | None) -> Match:
-    """The match to play: the one in the file, which must be the one that is asked for."""
-    saved = None if record is None else record.saved()
-    seed = seed if seed is not None else (saved or wish).seed
-    asked = Match(wish.bots, wish.ruleset, wish.seats, wish.options, seed)
-    if saved is not None and saved != asked:
+def _resumed(requested: Match, seed: int | None, file: MatchFile | None) -> Match:
+    """The match to play: the one in the file, which must be the one that is requested."""
+    saved = None if file is None else file.saved()
+    seed = seed if seed is not None else (saved or requested).seed
+    wanted = replace(requested, seed=seed)
+    if saved is not None and saved != wanted:
         raise InvalidRequest(
             f"the file holds another match: {' '.join(saved.bots)} --ruleset {saved.ruleset} "
             f"--seats {saved.seats} --seed {saved.seed}"
         )
-    return asked
+    return wanted
 
 
-def _run(course: _Course, record: Record | None, cores: int) -> bool:
-    """Play until it is known; whether Ctrl-C came before."""
-    if record is not None:
-        record.begin(course.match)
-        for group in record.groups():
-            if not course.complete:
-                course.add(group)
+def _run(progress: _MatchProgress, file: MatchFile | None, cores: int) -> bool:
+    """Play until the match is complete; returns whether Ctrl-C came before."""
+    if file is not None:
+        file.begin(progress.match)
+        for group in file.groups():
+            if not progress.complete:
+                progress.add(group)
     try:
-        with _progress() as progress:
-            task = progress.add_task("", total=course.end, completed=course.tally.groups)
-            for group in _groups(course, cores):
-                if record is not None:
-                    record.add(group)
-                course.add(group)
-                progress.update(task, advance=1, description=_state(course))
+        with _progress_bar() as bar:
+            task = bar.add_task("", total=progress.end, completed=progress.tally.groups)
+            for group in _groups(progress, cores):
+                if file is not None:
+                    file.add(group)
+                progress.add(group)
+                bar.update(task, advance=1, description=_status(progress))
     except KeyboardInterrupt:
         return True
-    except CrewError as error:
+    except ProcessPoolError as error:
         raise click.ClickException(str(error)) from error
     finally:
-        if record is not None:
-            record.close()
+        if file is not None:
+            file.close()
     return False
 
 
-def _groups(course: _Course, cores: int) -> Iterator[Group]:
+def _groups(progress: _MatchProgress, cores: int) -> Iterator[Group]:
     """The groups that are still to be played, until nothing more needs to be known."""
-    if course.complete:
+    if progress.complete:
         return
-    first = course.tally.groups
-    wanted = cores if course.end is None else min(cores, course.end - first)
-    with Crew(course.match, wanted) as crew:
-        for group in crew.groups(first, course.end):
+    first = progress.tally.groups
+    wanted = cores if progress.end is None else min(cores, progress.end - first)
+    with ProcessPool(progress.match, wanted) as pool:
+        for group in pool.groups(first, progress.end):
             yield group
-            if course.decided:
+            if progress.decided:
                 return
 
 
-def _progress() -> Progress:
+def _progress_bar() -> Progress:
     """A bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -186,12 +186,12 @@ def _progress() -> Progress:
     return Progress(*columns, text, console=console, disable=not console.is_terminal)
 
 
-def _state(course: _Course) -> str:
-    standing = course.tally.standings()[0]
+def _status(progress: _MatchProgress) -> str:
+    standing = progress.tally.standings()[0]
     low, high = standing.interval
     told = f"{standing.bot} {standing.score:.1%} ({low:.1%} to {high:.1%})"
-    if course.sprt is not None:
-        told += f"  LLR {course.sprt.llr:.2f}"
+    if progress.sprt is not None:
+        told += f"  LLR {progress.sprt.llr:.2f}"
     return told
 
 

@@ -16,8 +16,8 @@ from himeji_sdk._client.client import Client
 from himeji_sdk._client.online_game import OnlineGame
 from himeji_sdk._client.spectator import Sight
 from himeji_sdk._commands import cli_options
-from himeji_sdk._online.run import PATIENCE, run as run_online
-from himeji_sdk._stdout import bots_print
+from himeji_sdk._online.run import PATIENCE_SECONDS, run as run_online
+from himeji_sdk._stdout import bot_output
 from himeji_sdk._terminal_view import Screen
 from himeji_sdk.connection import find_token
 
@@ -51,7 +51,7 @@ from himeji_sdk.connection import find_token
 @click.option(
     "--patience",
     type=click.FloatRange(0),
-    default=PATIENCE,
+    default=PATIENCE_SECONDS,
     show_default=True,
     help="Seconds to wait for an arena that does not answer at the start.",
 )
@@ -80,8 +80,8 @@ def run(  # noqa: PLR0913 - one parameter per option
     It plays until Ctrl-C, which stops it after the current decision, comes back by itself when the
     connection is lost, and goes on where it was.
     """
-    say(quiet=quiet)
-    with bots_print(to_stderr=as_json):
+    log_to_stderr(quiet=quiet)
+    with bot_output(to_stderr=as_json):
         ends = run_online(
             load_bot(bot),
             target,
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 - one parameter per option
             limit=limit,
             resign_on_fault=resign_on_fault,
         )
-    tell(ends, quiet=quiet, as_json=as_json)
+    print_ends(ends, quiet=quiet, as_json=as_json)
 
 
 @click.command()
@@ -151,8 +151,8 @@ def _facts(game: OnlineGame, sight: Sight) -> dict[str, object]:
     }
 
 
-def say(*, quiet: bool) -> None:
-    """Let the SDK speak on standard error, a line at a time."""
+def log_to_stderr(*, quiet: bool) -> None:
+    """Write the SDK's log to standard error, as plain lines."""
     logger = logging.getLogger("himeji_sdk")
     logger.setLevel(logging.WARNING if quiet else logging.INFO)
     handler = logging.StreamHandler()
@@ -160,7 +160,7 @@ def say(*, quiet: bool) -> None:
     logger.handlers = [handler]
 
 
-def tell(ends: list[End], *, quiet: bool, as_json: bool) -> None:
+def print_ends(ends: list[End], *, quiet: bool, as_json: bool) -> None:
     """Print how the games ended."""
     first = sum(end.rank == 1 for end in ends)
     if as_json:

@@ -12,7 +12,7 @@ from himeji.v1.ladder_service_pb2 import Tournament, TournamentState, Tournament
 from himeji.v1.position_pb2 import OptionValue
 from rich.console import Console
 
-from himeji_sdk._client.ladder_client import LadderClient, print_json
+from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
 from himeji_sdk.connection import find_token
 
@@ -78,7 +78,7 @@ def create(  # noqa: PLR0913 - one parameter per option
     """
     clock = None
     if bank is not None:
-        clock = Clock(bank=_span(bank), increment=_span(increment))
+        clock = Clock(bank=_duration(bank), increment=_duration(increment))
     with LadderClient(target, find_token(file=token_file)) as client:
         made = client.call(
             "CreateTournament",
@@ -91,10 +91,10 @@ def create(  # noqa: PLR0913 - one parameter per option
             rounds=rounds,
             bots=bots,
             clock=clock,
-            patience=None if patience is None else _span(patience),
+            patience=None if patience is None else _duration(patience),
         ).tournament
     if as_json:
-        print_json([made])
+        ladder_output.print_json([made])
     else:
         click.echo(f"{made.name} has begun: {made.games_planned} games")
 
@@ -109,9 +109,9 @@ def show(*, name: str, target: str, token_file: Path | None, as_json: bool) -> N
     with LadderClient(target, find_token(file=token_file)) as client:
         found = client.call("GetTournament", tournament=name)
     if as_json:
-        print_json([found])
+        ladder_output.print_json([found])
         return
-    Console().print(ladder_output.tournament(_line(found.tournament), found.entrants))
+    Console().print(ladder_output.tournament(_title(found.tournament), found.entrants))
 
 
 @tournament.command("list")
@@ -123,11 +123,11 @@ def list_tournaments(*, target: str, token_file: Path | None, as_json: bool) -> 
     with LadderClient(target, find_token(file=token_file)) as client:
         found = client.pages("ListTournaments", "tournaments")
     if as_json:
-        print_json(found)
+        ladder_output.print_json(found)
         return
     for each in found:
         click.echo(
-            f"{each.name}  {state_word(each.state)}, {each.games_played}/{each.games_planned}"
+            f"{each.name}  {_state_text(each.state)}, {each.games_played}/{each.games_planned}"
         )
 
 
@@ -141,22 +141,21 @@ def cancel(*, name: str, target: str, token_file: Path | None, as_json: bool) ->
     with LadderClient(target, find_token(file=token_file)) as client:
         found = client.call("CancelTournament", tournament=name).tournament
     if as_json:
-        print_json([found])
+        ladder_output.print_json([found])
     else:
-        click.echo(f"{found.name} is {state_word(found.state)}")
+        click.echo(f"{found.name} is {_state_text(found.state)}")
 
 
-def _line(event: Tournament) -> str:
-    played = f"{event.games_played} of {event.games_planned} games"
-    return f"{event.name}, {state_word(event.state)}, {played}"
+def _title(found: Tournament) -> str:
+    played = f"{found.games_played} of {found.games_planned} games"
+    return f"{found.name}, {_state_text(found.state)}, {played}"
 
 
-def state_word(state: TournamentState.ValueType) -> str:
-    """A state as a word."""
+def _state_text(state: TournamentState.ValueType) -> str:
     return TournamentState.Name(state).removeprefix("TOURNAMENT_STATE_").lower()
 
 
-def _span(seconds: float) -> Duration:
-    span = Duration()
-    span.FromMilliseconds(round(seconds * 1000))
-    return span
+def _duration(seconds: float) -> Duration:
+    duration = Duration()
+    duration.FromMilliseconds(round(seconds * 1000))
+    return duration

@@ -1,7 +1,9 @@
-"""What a bot is thinking about online: the threads it thinks in, and a watch over the time.
+"""The threads in which a bot is asked online, and the watchdog over its time.
 
-A bot that never comes back cannot be stopped from outside; but it is noticed, and reported with the
-position and the line of its code that it is at.
+Invariant: everything belongs to the thread of the job loop, except `_ask` and `_notify_end`, which
+run in a worker thread and report through `call_soon`. A worker that is stuck in a bot cannot be
+stopped; the watchdog reports it with the position and the line of the bot's code, and its late
+answer is dropped because its `OpenQuestion` is no longer the one in `_open`.
 """
 
 from __future__ import annotations
@@ -14,53 +16,49 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from himeji_sdk._bot import Maker, Question
+from himeji_sdk._bot import BotFactory, Question
 from himeji_sdk._bot_fault import BotFault
-from himeji_sdk._online.game_session import Seat
-from himeji_sdk._online.job_loop import Inbox
-from himeji_sdk._worker_threads import Workers
+from himeji_sdk._online.game_session import GameSession
+from himeji_sdk._online.job_loop import JobLoop
+from himeji_sdk._worker_threads import WorkerThreads
 
-MOST_THREADS: Final = 32
-WATCH_SECONDS: Final = 0.25
+MAX_THREADS: Final = 32
+WATCHDOG_INTERVAL_SECONDS: Final = 0.25
 
 _log = logging.getLogger("himeji_sdk")
 
 
-class Heard(Protocol):
-    """Whoever wants to know what a bot chose; called by the inbox's own thread."""
+class BotListener(Protocol):
+    """Gets what came of the questions, in the thread of the job loop."""
 
-    def chosen(self, seat: Seat, decision: int, action: int) -> None:
-        """The bot chose."""
+    def on_choice(self, session: GameSession, decision: int, action: int) -> None: ...
+
+    def on_skipped(self, session: GameSession, decision: int) -> None:
+        """The bot was not asked: it is being stopped, or the game is over."""
         ...
 
-    def unasked(self, seat: Seat, decision: int) -> None:
-        """The bot was not asked, because it is being stopped."""
-        ...
+    def on_fault(self, session: GameSession, fault: BotFault) -> None: ...
 
-    def faulty(self, seat: Seat, fault: BotFault) -> None:
-        """The bot made a mistake."""
-        ...
-
-    def ended(self, seat: Seat) -> None:
-        """The bot knows of the end of a game, or is too busy to hear of it."""
+    def on_game_end(self, session: GameSession) -> None:
+        """The bot has been told of a game's end, or is too busy to hear of it."""
         ...
 
 
 @dataclass(eq=False)
-class Thought:
-    """A question that a bot has been given, and where it is being answered."""
+class OpenQuestion:
+    """A question that was handed to the bot's threads and is not answered."""
 
-    seat: Seat
+    session: GameSession
     question: Question
     decision: int
     begun: float = field(default_factory=time.monotonic)
     thread: int = 0
-    """The thread that is at it; 0 while it waits for one."""
+    """The thread that asks the bot; 0 while the question waits for one."""
 
     reported: bool = False
 
     def overdue(self, limit: float | None) -> bool:
-        """Whether the bot has had all the time that there is."""
+        """Whether the bot has used up the limit, or without one its clock."""
         allowed = self.question.time_left if limit is None else limit
         if allowed is None or not self.thread or self.reported:
             return False
@@ -69,103 +67,108 @@ class Thought:
     def report(self) -> BotFault:
         """The fault of a bot that does not answer."""
         self.reported = True
-        return self.seat.hung(self.question, time.monotonic() - self.begun, self.thread)
+        return self.session.hung_fault(self.question, time.monotonic() - self.begun, self.thread)
 
 
-class Thinking:
-    """All questions that one bot has; but for `_think` and `_tell`, the inbox's own thread's."""
+class BotThreads:
+    """Asks one bot about all its games: a shared object in one thread, else a thread per game."""
 
-    def __init__(self, maker: Maker, inbox: Inbox, heard: Heard, limit: float | None) -> None:
+    def __init__(
+        self, factory: BotFactory, loop: JobLoop, listener: BotListener, limit: float | None
+    ) -> None:
         self.stopping = False
-        """Set it, and the bot is not asked any more."""
-        self.telling = 0
-        """How many games' ends the bot is being told of."""
-        self._inbox = inbox
-        self._heard = heard
+        """Set it, and questions that wait for a thread are skipped."""
+        self.ends_pending = 0
+        """Games whose end the bot is being told of."""
+        self._loop = loop
+        self._listener = listener
         self._limit = limit
-        self._workers = Workers(1 if maker.shared else MOST_THREADS)
-        self._open: dict[str, Thought] = {}
-        self._stuck: set[str] = set()  # games whose bot was given up and is not back
-        self._watching = False
+        self._threads = WorkerThreads(1 if factory.shared else MAX_THREADS)
+        self._open: dict[str, OpenQuestion] = {}
+        self._stuck: set[str] = set()  # games whose bot is beyond the limit and has not returned
+        self._watchdog_runs = False
 
     @property
     def busy(self) -> bool:
-        """Whether an answer can still be waited for."""
-        return any(not thought.reported for thought in self._open.values())
+        """Whether an answer may still come in time."""
+        return any(not each.reported for each in self._open.values())
 
-    def ask(self, seat: Seat, question: Question, decision: int) -> None:
-        """Have the bot think."""
-        thought = Thought(seat, question, decision)
-        self._open[seat.game_id] = thought
-        self._workers.do(partial(self._think, thought))
-        if not self._watching:
-            self._watching = True
-            self._inbox.later(WATCH_SECONDS, self._watch)
+    def ask(self, session: GameSession, question: Question, decision: int) -> None:
+        """Queue a question for the bot."""
+        asked = OpenQuestion(session, question, decision)
+        self._open[session.game_id] = asked
+        self._threads.submit(partial(self._ask, asked))
+        if not self._watchdog_runs:
+            self._watchdog_runs = True
+            self._loop.call_later(WATCHDOG_INTERVAL_SECONDS, self._watchdog)
 
-    def end(self, seat: Seat) -> None:
-        """Tell the bot that a game is over; if it still thinks about it, as soon as it is back."""
-        late = self._open.pop(seat.game_id, None)
+    def end(self, session: GameSession) -> None:
+        """Tell the bot that a game is over; one that is stuck in it hears of it when it returns."""
+        late = self._open.pop(session.game_id, None)
         if late is not None and late.thread and not late.reported:
             _log.error("the game ended while its bot was thinking: %s", late.report())
-        waits = late is None and seat.game_id not in self._stuck
-        self.telling += 1
-        self._workers.do(partial(self._tell, seat, counts=waits))
-        if not waits:
-            self._count(seat)
+        prompt = late is None and session.game_id not in self._stuck
+        self.ends_pending += 1
+        self._threads.submit(partial(self._notify_end, session, then_count=prompt))
+        if not prompt:
+            self._count_end(session)
 
-    def dismiss(self) -> None:
-        """Let the threads end once the bot is back."""
-        self._workers.dismiss()
+    def shutdown(self) -> None:
+        """Let the threads end as soon as the bot returns."""
+        self._threads.shutdown()
 
-    # --- in a thread of the bot's own -----------------------------------------------------------
+    # --- in a worker thread ---------------------------------------------------------------------
 
-    def _think(self, thought: Thought) -> None:
-        seat, decision = thought.seat, thought.decision
-        over = self._open.get(seat.game_id) is not thought  # it ended while it waited for its turn
+    def _ask(self, asked: OpenQuestion) -> None:
+        session, decision = asked.session, asked.decision
+        over = self._open.get(session.game_id) is not asked  # it ended while it waited
         if self.stopping or over:
-            self._inbox.put(partial(self._answered, thought, self._heard.unasked, seat, decision))
+            self._report(asked, partial(self._listener.on_skipped, session, decision))
             return
-        thought.begun, thought.thread = time.monotonic(), threading.get_ident()
+        asked.begun, asked.thread = time.monotonic(), threading.get_ident()
         try:
-            action = seat.choose(thought.question)
+            action = session.ask_bot(asked.question)
         except BotFault as fault:
-            self._inbox.put(partial(self._answered, thought, self._heard.faulty, seat, fault))
+            self._report(asked, partial(self._listener.on_fault, session, fault))
         else:
-            chosen = partial(self._heard.chosen, seat, decision)
-            self._inbox.put(partial(self._answered, thought, chosen, action))
+            self._report(asked, partial(self._listener.on_choice, session, decision, action))
 
-    def _tell(self, seat: Seat, *, counts: bool) -> None:
+    def _report(self, asked: OpenQuestion, deliver: Callable[[], None]) -> None:
+        self._loop.call_soon(partial(self._answered, asked, deliver))
+
+    def _notify_end(self, session: GameSession, *, then_count: bool) -> None:
         try:
-            seat.tell_ends()
+            session.notify_end()
         except BotFault as fault:
-            self._inbox.put(partial(self._heard.faulty, seat, fault))
+            self._loop.call_soon(partial(self._listener.on_fault, session, fault))
         finally:
-            if counts:
-                self._inbox.put(partial(self._count, seat))
+            if then_count:
+                self._loop.call_soon(partial(self._count_end, session))
 
-    # --- in the inbox's own thread --------------------------------------------------------------
+    # --- in the thread of the job loop ----------------------------------------------------------
 
-    def _answered(self, thought: Thought, hear: Callable[..., None], *said: object) -> None:
-        """Pass on what came of a thought, unless it was given up."""
-        self._stuck.discard(thought.seat.game_id)
-        if self._open.get(thought.seat.game_id) is thought:
-            del self._open[thought.seat.game_id]
-            hear(*said)
+    def _answered(self, asked: OpenQuestion, deliver: Callable[[], None]) -> None:
+        """Deliver the outcome of a question, unless it was given up."""
+        game_id = asked.session.game_id
+        self._stuck.discard(game_id)
+        if self._open.get(game_id) is asked:
+            del self._open[game_id]
+            deliver()
 
-    def _count(self, seat: Seat) -> None:
-        self.telling -= 1
-        self._heard.ended(seat)
+    def _count_end(self, session: GameSession) -> None:
+        self.ends_pending -= 1
+        self._listener.on_game_end(session)
 
-    def _watch(self) -> None:
-        """Report what takes too long: by the limit as a fault, by the clock as a warning."""
-        for thought in [each for each in self._open.values() if each.overdue(self._limit)]:
-            fault = thought.report()
+    def _watchdog(self) -> None:
+        """Report what takes too long: beyond the limit as a fault, beyond the clock in the log."""
+        for asked in [each for each in self._open.values() if each.overdue(self._limit)]:
+            fault = asked.report()
             if self._limit is None:
                 _log.error("the clock has run out: %s", fault)
             else:
-                del self._open[thought.seat.game_id]
-                self._stuck.add(thought.seat.game_id)
-                self._heard.faulty(thought.seat, fault)
-        self._watching = bool(self._open)
-        if self._watching:
-            self._inbox.later(WATCH_SECONDS, self._watch)
+                del self._open[asked.session.game_id]
+                self._stuck.add(asked.session.game_id)
+                self._listener.on_fault(asked.session, fault)
+        self._watchdog_runs = bool(self._open)
+        if self._watchdog_runs:
+            self._loop.call_later(WATCHDOG_INTERVAL_SECONDS, self._watchdog)

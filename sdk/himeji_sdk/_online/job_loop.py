@@ -1,4 +1,8 @@
-"""What is to be done next: by one thread, one after the other, some of it later."""
+"""The job loop of a single thread: jobs from any thread, and jobs with a delay, one at a time.
+
+Invariant: jobs run only in the thread that calls `next_job`. Whatever belongs to that thread needs
+no lock; other threads never touch it, they call `call_soon`.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +19,25 @@ from types import FrameType
 Job = Callable[[], None]
 
 
-class Inbox:
-    """Jobs of one thread. Any thread, and a signal handler, may put one in."""
+class JobLoop:
+    """Jobs of one thread."""
 
     def __init__(self) -> None:
+        # A SimpleQueue, because its `put` is reentrant: a signal handler may call it.
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._due: list[tuple[float, int, Job]] = []
-        self._numbers = itertools.count()
+        self._sequence = itertools.count()
 
-    def put(self, job: Job) -> None:
-        """Have something done."""
+    def call_soon(self, job: Job) -> None:
+        """Queue a job; safe in any thread and in a signal handler."""
         self._jobs.put(job)
 
-    def later(self, seconds: float, job: Job) -> None:
-        """Have something done in a while; for the inbox's own thread."""
-        heapq.heappush(self._due, (time.monotonic() + seconds, next(self._numbers), job))
+    def call_later(self, seconds: float, job: Job) -> None:
+        """Queue a job for later; only in the loop's own thread."""
+        heapq.heappush(self._due, (time.monotonic() + seconds, next(self._sequence), job))
 
-    def next(self) -> Job:
-        """The next thing to do, once there is one."""
+    def next_job(self) -> Job:
+        """Wait for the next job; one that is due comes before those that are queued."""
         while True:
             wait = self._due[0][0] - time.monotonic() if self._due else None
             if wait is not None and wait <= 0:
@@ -44,21 +49,21 @@ class Inbox:
 
 
 @contextmanager
-def on_signals(stop: Job) -> Iterator[None]:
-    """Call `stop` at the first SIGINT or SIGTERM and end at once at the second.
+def stop_on_signals(stop: Job) -> Iterator[None]:
+    """Call `stop` at the first SIGINT or SIGTERM; raise KeyboardInterrupt at the second.
 
-    Only the main thread hears of signals; in others this does nothing.
+    Python delivers signals to the main thread only; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    told = False
+    signalled = False
 
     def handle(_number: int, _frame: FrameType | None) -> None:
-        nonlocal told
-        if told:
+        nonlocal signalled
+        if signalled:
             raise KeyboardInterrupt
-        told = True
+        signalled = True
         stop()
 
     before = {each: signal.signal(each, handle) for each in (signal.SIGINT, signal.SIGTERM)}

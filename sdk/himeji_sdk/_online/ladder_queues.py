@@ -1,8 +1,7 @@
-"""The queues of ladders that a bot is in, as its runner keeps them."""
+"""The ladder queues that a bot is in, and the requests that enter and leave them."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable
 from typing import Final
 
@@ -10,28 +9,29 @@ from himeji.rules.errors import HimejiError, Refused, UnknownLadder
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Rejected
 
-ENTROPY_BYTES: Final = 16
-_OUT: Final = (NoticeKind.NOTICE_KIND_LEFT, NoticeKind.NOTICE_KIND_LADDER_CLOSED)
-_FAILED: Final = (NoticeKind.NOTICE_KIND_UNSEATED, NoticeKind.NOTICE_KIND_SEATING_FAILED)
+from himeji_sdk._client.rpc import new_entropy
+
+_REMOVED: Final = (NoticeKind.NOTICE_KIND_LEFT, NoticeKind.NOTICE_KIND_LADDER_CLOSED)
+_NOT_SEATED: Final = (NoticeKind.NOTICE_KIND_UNSEATED, NoticeKind.NOTICE_KIND_SEATING_FAILED)
 
 
-class Queueing:
+class LadderQueues:
     """Which ladders a bot plays on, and how many games of each at once."""
 
     def __init__(self, ladders: Iterable[str] = (), at_once: int = 1) -> None:
         self._ladders = dict.fromkeys(ladders)
         self._at_once = at_once
-        self._queued = bool(self._ladders)
+        self._used = bool(self._ladders)
         self._entered: set[str] = set()
-        self._own = 0  # times that the bot left by itself and has not heard the answer
+        self._unconfirmed_leaves = 0
 
     @property
-    def over(self) -> bool:
-        """Whether the bot was in queues, and is to be in none any more."""
-        return self._queued and not self._ladders
+    def left_all(self) -> bool:
+        """Whether the bot played on ladders, and is to play on none any more."""
+        return self._used and not self._ladders
 
     def enter(self) -> list[PlayRequest]:
-        """What puts the bot into its queues, and keeps it there."""
+        """Requests that put the bot into its queues, and keep it there."""
         requests = []
         for ladder in self._ladders:
             request = PlayRequest()
@@ -41,57 +41,57 @@ class Queueing:
         return requests
 
     def pause(self) -> list[PlayRequest]:
-        """What takes the bot out of all queues; it may enter again."""
+        """Requests that take the bot out of all queues; it may enter again."""
         if not self._ladders:
             return []
-        self._own += 1
+        self._unconfirmed_leaves += 1
         request = PlayRequest()
         request.leave.ladder = ""
         return [request]
 
     def leave(self) -> list[PlayRequest]:
-        """What takes the bot out of all queues for good."""
+        """Requests that take the bot out of all queues for good."""
         requests = self.pause()
         self._ladders.clear()
         return requests
 
-    def new_stream(self) -> None:
-        """Answers that have not come will not come."""
-        self._own = 0
+    def on_new_stream(self) -> None:
+        """Answers to requests of the old stream will not come."""
+        self._unconfirmed_leaves = 0
 
-    def told(self, notice: Notice) -> None:
-        """Take in that the bot is in a queue, or out of it because somebody else said so."""
+    def on_notice(self, notice: Notice) -> None:
+        """Note that the bot is in a queue, or was taken out of it by somebody else."""
         if notice.kind == NoticeKind.NOTICE_KIND_ENTERED:
             self._entered.add(notice.ladder)
-        elif notice.kind == NoticeKind.NOTICE_KIND_LEFT and self._own:
-            self._own -= 1
-        elif notice.kind in _OUT:
+        elif notice.kind == NoticeKind.NOTICE_KIND_LEFT and self._unconfirmed_leaves:
+            self._unconfirmed_leaves -= 1
+        elif notice.kind in _REMOVED:
             for ladder in [notice.ladder] if notice.ladder else list(self._ladders):
                 self._ladders.pop(ladder, None)
 
 
-def failed(notice: Notice) -> bool:
-    """Whether a game that the notice names will never begin."""
-    return notice.kind in _FAILED
+def is_seating_failed(notice: Notice) -> bool:
+    """Whether the notice says that its game will never begin."""
+    return notice.kind in _NOT_SEATED
 
 
-def ready(game_id: str) -> PlayRequest:
-    """The answer to a seating: the bot is there."""
+def ready_request(game_id: str) -> PlayRequest:
+    """Accepts a seat that the arena offers."""
     request = PlayRequest()
     request.ready.game_id = game_id
-    request.ready.entropy = secrets.token_bytes(ENTROPY_BYTES)
+    request.ready.entropy = new_entropy()
     return request
 
 
-def declined(game_id: str) -> PlayRequest:
-    """The answer to a seating that the bot does not take."""
+def decline_request(game_id: str) -> PlayRequest:
+    """Declines a seat that the arena offers."""
     request = PlayRequest()
     request.ready.game_id = game_id
     request.ready.decline = True
     return request
 
 
-def refusal(rejected: Rejected) -> HimejiError:
+def rejection_error(rejected: Rejected) -> HimejiError:
     """Why a queue cannot be entered, as an error."""
     unknown = rejected.reason == ErrorReason.ERROR_REASON_UNKNOWN_LADDER
     return UnknownLadder(rejected.message) if unknown else Refused(rejected.message)

@@ -1,12 +1,15 @@
-"""The line to an arena: a stream that is opened again whenever it breaks."""
+"""A Play stream that is opened again, with backoff, whenever it breaks.
+
+Everything here runs in the thread of the job loop. Messages and ends arrive from the reading
+threads of the streams as jobs; those of a stream that has been replaced meanwhile are ignored.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from himeji.rules.errors import (
     Forbidden,
@@ -20,109 +23,114 @@ from himeji.rules.errors import (
 )
 from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
 
-from himeji_sdk._online.job_loop import Inbox, Job
+from himeji_sdk._online.job_loop import JobLoop
 from himeji_sdk._online.stream import Stream
 from himeji_sdk.connection import Backoff
 
-FINAL: Final = (InvalidRequest, NotFound, Refused, Unauthenticated, Forbidden, Unsupported)
-"""Errors that another try does not mend. Everything else is tried again."""
+PERMANENT: Final = (InvalidRequest, NotFound, Refused, Unauthenticated, Forbidden, Unsupported)
+"""Errors that a retry does not mend; every other one leads to a new stream."""
 
-WELCOME_SECONDS: Final = 30.0  # an arena that has not answered a Hello by then never will
+WELCOME_TIMEOUT_SECONDS: Final = 30.0  # an arena that has not answered a Hello by then never will
 
 _log = logging.getLogger("himeji_sdk")
 
 
-class Line:
-    """Streams to one arena, one at a time; used by the inbox's own thread alone."""
+class StreamHandler(Protocol):
+    """What a ReconnectingStream calls, always in the thread of the job loop."""
 
-    def __init__(self, target: str, token: str, inbox: Inbox, patience: float) -> None:
-        """Before the first Welcome the arena is given `patience` seconds to be there."""
+    def hello(self) -> Hello:
+        """What opens the next stream."""
+        ...
+
+    def on_message(self, message: PlayResponse) -> None: ...
+
+    def on_stream_lost(self) -> None:
+        """The stream broke; another one follows."""
+        ...
+
+    def on_stream_closed(self, error: HimejiError | None) -> None:
+        """No other stream follows: after `finish` (None), or because of an error."""
+        ...
+
+
+class ReconnectingStream:
+    """Streams to one arena, one at a time."""
+
+    def __init__(
+        self, target: str, token: str, loop: JobLoop, patience: float, handler: StreamHandler
+    ) -> None:
+        """The arena has `patience` seconds to answer for the first time, afterwards forever."""
         self.open = False
-        """Whether the arena has said Welcome on the present stream."""
+        """Whether the arena has said Welcome on the current stream."""
         self._target, self._token = target, token
-        self._inbox = inbox
+        self._loop = loop
         self._patience = patience
+        self._handler = handler
         self._begun = time.monotonic()
         self._backoff = Backoff()
         self._stream: Stream | None = None
         self._welcomed = self._finishing = False
 
-    def connect(
-        self,
-        hello: Callable[[], Hello],
-        told: Callable[[PlayResponse], None],
-        ended: Callable[[HimejiError | None], None],
-        broken: Job,
-    ) -> None:
-        """Open a stream, and another one whenever it breaks.
-
-        `told` gets each message, `broken` is called when a stream broke, and `ended` when the line
-        ends: without an error after a goodbye, else with one that another try does not mend.
-        """
-        again = partial(self.connect, hello, told, ended, broken)
-
-        def pass_on(stream: Stream, message: PlayResponse) -> None:
-            if stream is self._stream:
-                told(message)
-
-        def end(stream: Stream, error: HimejiError | None) -> None:
-            if stream is self._stream:
-                self._ended(error, again, ended, broken)
-
+    def connect(self) -> None:
+        """Open a stream."""
+        loop = self._loop
         stream = Stream(
             self._target,
             self._token,
-            lambda stream, message: self._inbox.put(partial(pass_on, stream, message)),
-            lambda stream, error: self._inbox.put(partial(end, stream, error)),
+            lambda stream, message: loop.call_soon(partial(self._received, stream, message)),
+            lambda stream, error: loop.call_soon(partial(self._ended, stream, error)),
         )
         self._stream, self.open = stream, False
-        stream.open(PlayRequest(hello=hello()))
-        self._inbox.later(WELCOME_SECONDS, partial(self._too_late, stream))
+        stream.open(PlayRequest(hello=self._handler.hello()))
+        loop.call_later(WELCOME_TIMEOUT_SECONDS, partial(self._expire, stream))
 
     def welcomed(self) -> bool:
-        """The arena has said Welcome; whether it was the first time."""
+        """Note that the arena said Welcome; returns whether it is the first time."""
         first, self._welcomed, self.open = not self._welcomed, True, True
         self._backoff.reset()
         return first
 
     def send(self, request: PlayRequest | None) -> None:
-        """Send a request, if there is one and somebody to hear it."""
+        """Send a request. None, and anything while no stream is open, is dropped.
+
+        What must arrive is sent again after the next Welcome.
+        """
         if self._stream is not None and self.open and request is not None:
             self._stream.send(request)
 
     def finish(self) -> None:
-        """Say that nothing more comes, and wait for the goodbye."""
+        """Half-close the current stream, and open no other."""
         if self._stream is not None:
             self._finishing = True
             self._stream.finish()
 
-    def cut(self) -> None:
-        """Drop the present stream; unless nobody cares any more, another one follows."""
+    def drop(self) -> None:
+        """Close the current stream at once; a new one follows."""
         if self._stream is not None:
-            self._stream.cut()
+            self._stream.drop()
 
-    def _too_late(self, stream: Stream) -> None:
+    def _received(self, stream: Stream, message: PlayResponse) -> None:
+        if stream is self._stream:
+            self._handler.on_message(message)
+
+    def _expire(self, stream: Stream) -> None:
         if stream is self._stream and not self.open:
-            stream.cut()
+            stream.drop()
 
-    def _ended(
-        self,
-        error: HimejiError | None,
-        again: Job,
-        ended: Callable[[HimejiError | None], None],
-        broken: Job,
-    ) -> None:
-        """Come back, unless that is of no use."""
+    def _ended(self, stream: Stream, error: HimejiError | None) -> None:
+        if stream is not self._stream:
+            return
         self._stream, self.open = None, False
-        error = error or Unavailable("the stream ended without a word")
+        error = error or Unavailable("the stream ended unexpectedly")
         late = time.monotonic() - self._begun > self._patience
         if self._finishing:
-            ended(None)
-        elif isinstance(error, FINAL) or (late and not self._welcomed):
-            ended(error)
+            self._handler.on_stream_closed(None)
+        elif isinstance(error, PERMANENT) or (late and not self._welcomed):
+            self._handler.on_stream_closed(error)
         else:
             wait = self._backoff.next(error)
-            why = error.message
-            _log.warning("no connection to %s (%s): again in %.1f s", self._target, why, wait)
-            self._inbox.later(wait, again)
-            broken()
+            _log.warning(
+                "no connection to %s (%s): again in %.1f s", self._target, error.message, wait
+            )
+            self._loop.call_later(wait, self.connect)
+            self._handler.on_stream_lost()

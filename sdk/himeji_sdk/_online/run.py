@@ -1,4 +1,4 @@
-"""`run`: a bot goes online, under its name, and meets whom it is told to meet."""
+"""`run`: plays a bot online, under its name in the arena, in the games that it is to play."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 
 from himeji.rules.errors import HimejiError
 
-from himeji_sdk._bot import AnyBot, End, maker
-from himeji_sdk._client.client import Client
-from himeji_sdk._online.ladder_queues import Queueing
-from himeji_sdk._online.run_options import Options
+from himeji_sdk._bot import AnyBot, End, bot_factory
+from himeji_sdk._client.client import Client, is_full_bot_name
+from himeji_sdk._online.ladder_queues import LadderQueues
+from himeji_sdk._online.run_options import RunOptions
 from himeji_sdk._online.runner import Runner
 from himeji_sdk.connection import find_target, find_token
 
-PATIENCE: Final = 20.0
+PATIENCE_SECONDS: Final = 20.0
 
 
 def run(  # noqa: PLR0913 - every option has a value that works
@@ -32,7 +32,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
     games: int | None = None,
     at_once: int = 1,
     invitations: bool = False,
-    patience: float = PATIENCE,
+    patience: float = PATIENCE_SECONDS,
     limit: float | None = None,
     resign_on_fault: bool = False,
 ) -> list[End]:
@@ -59,11 +59,11 @@ def run(  # noqa: PLR0913 - every option has a value that works
     limit a bot that outlasts its clock is reported in the log. Raises InvalidToken,
     VersionMismatch, TakenOver and what else another try would not mend.
     """
-    made = maker(bot)
+    factory = bot_factory(bot)
     target, secret = find_target(target), find_token(token)
     with Client(target, secret, patience=patience) as client:
-        full_name = _full_name(client, name, made.name)
-        manner = Options(
+        full_name = _full_name(client, name, factory.name)
+        run_options = RunOptions(
             name=full_name,
             games=(games or 1) if against else games,
             invitations=invitations,
@@ -71,18 +71,17 @@ def run(  # noqa: PLR0913 - every option has a value that works
             limit=limit,
             resign_on_fault=resign_on_fault,
         )
-        runner = Runner(made, target, secret, manner)
-        runner.queueing = Queueing(ladders, at_once)
+        runner = Runner(factory, target, secret, run_options)
+        runner.queues = LadderQueues(ladders, at_once)
         if against:
-            challenges = _Challenges(
-                client, runner, full_name, Table(ruleset, options or {}, against)
-            )
-            runner.ready = lambda: challenges.top_up(manner.games or 1, at_once)
+            setup = _GameSetup(ruleset, options or {}, against)
+            challenges = _Challenges(client, runner, full_name, setup)
+            runner.on_capacity = lambda: challenges.top_up(run_options.games or 1, at_once)
         return runner.run()
 
 
-class Table(NamedTuple):
-    """What is played, and with whom."""
+class _GameSetup(NamedTuple):
+    """What is played, and against whom."""
 
     ruleset: str
     options: Mapping[str, str]
@@ -90,38 +89,38 @@ class Table(NamedTuple):
 
 
 class _Challenges:
-    """Games that are created for a bot, so many at once, its seat another one each time."""
+    """Creates games for a bot, so many at once, and rotates its seat from game to game."""
 
-    def __init__(self, client: Client, runner: Runner, bot: str, table: Table) -> None:
+    def __init__(self, client: Client, runner: Runner, bot: str, setup: _GameSetup) -> None:
         self._client = client
         self._runner = runner
         self._bot = bot
-        self._table = table
-        self._opened = 0
+        self._setup = setup
+        self._created = 0
 
     def top_up(self, games: int, at_once: int) -> None:
-        """Open as many games as are missing."""
-        while self._opened < min(games, len(self._runner.finished) + at_once):
-            threading.Thread(target=self._open, args=(self._opened,), daemon=True).start()
-            self._opened += 1
+        """Create the games that are missing, each in a thread: a call may take long."""
+        while self._created < min(games, len(self._runner.finished) + at_once):
+            threading.Thread(target=self._create, args=(self._created,), daemon=True).start()
+            self._created += 1
 
-    def _open(self, number: int) -> None:
-        seats = list(self._table.against)
-        mine = number % (len(seats) + 1)
-        seats.insert(mine, self._bot)
+    def _create(self, number: int) -> None:
+        seats = list(self._setup.against)
+        own_seat = number % (len(seats) + 1)
+        seats.insert(own_seat, self._bot)
         try:
             game = self._client.create_game(
-                self._table.ruleset, seats=seats, options=self._table.options
+                self._setup.ruleset, seats=seats, options=self._setup.options
             )
-            self._client.join(game, seat=mine, bot=self._bot)
+            self._client.join(game, seat=own_seat, bot=self._bot)
         except HimejiError as error:
             self._runner.fail(error)
 
 
 def _full_name(client: Client, name: str, fallback: str) -> str:
-    """The bot's name as the arena has it."""
+    """The bot's name as "owner/bot"."""
     account = client.who_am_i()
-    if "/" in name:
+    if is_full_bot_name(name):
         return name
     if account.bot and not name:
         return account.bot

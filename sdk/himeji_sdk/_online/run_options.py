@@ -1,4 +1,4 @@
-"""How a bot is run, and what it says of itself to an arena."""
+"""The options of a run, and the Hello that they lead to."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from himeji import rules
 from himeji.v1.game_pb2 import Want
 from himeji.v1.play_service_pb2 import Hello
 
-from himeji_sdk._online.game_session import Seat
+from himeji_sdk._online.game_session import GameSession
 
-PROTOCOL: Final = 1
+PROTOCOL_VERSION: Final = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class RunOptions:
     """How a bot is run; `himeji_sdk.run` says what each means."""
 
     name: str
@@ -27,11 +27,11 @@ class Options:
     limit: float | None
     resign_on_fault: bool
 
-    def hello(self, client: str, seats: Iterable[Seat]) -> Hello:
-        """What opens a stream, with the games that go on."""
+    def hello(self, client: str, sessions: Iterable[GameSession]) -> Hello:
+        """What opens a stream: who we are, what we can play, which games we resume."""
         hello = Hello()
         hello.client = f"{client} himeji-sdk/{himeji.__version__}"
-        hello.protocol_version = PROTOCOL
+        hello.protocol_version = PROTOCOL_VERSION
         hello.engine_version = himeji.__version__
         hello.bot = self.name
         for name in sorted(rules.RULESETS):
@@ -39,5 +39,5 @@ class Options:
         hello.wants.extend([Want.WANT_NEXT_DECISION, Want.WANT_MORE_AT_ONCE])
         if self.invitations:
             hello.wants.append(Want.WANT_INVITATIONS)
-        hello.resume.extend(seat.resume() for seat in seats)
+        hello.resume.extend(each.resume() for each in sessions)
         return hello

@@ -1,7 +1,9 @@
 """Plays a bot online: one stream, many games, and no lost connection that costs a choice.
 
-One thread, the caller's, owns everything here and does one thing after the other from its inbox;
-the thread that reads the stream and those in which bots think only put things into it.
+Invariant: the caller's thread owns everything here and runs the jobs of one job loop. The thread
+that reads the stream and the threads that ask the bot only add jobs to it, so nothing is locked.
+A connection may break anywhere: what the arena has not confirmed stays in the game sessions and is
+sent again after the next Welcome.
 """
 
 from __future__ import annotations
@@ -24,18 +26,24 @@ from himeji.v1.play_service_pb2 import (
     Welcome,
 )
 
-from himeji_sdk._bot import End, Maker
+from himeji_sdk._bot import BotFactory, End
 from himeji_sdk._bot_fault import HUNG, BotFault
 from himeji_sdk._client.remote_mirror import MissingEventsError
-from himeji_sdk._online.bot_threads import Thinking
-from himeji_sdk._online.game_session import Seat
-from himeji_sdk._online.job_loop import Inbox, Job, on_signals
-from himeji_sdk._online.ladder_queues import Queueing, declined, failed, ready, refusal
-from himeji_sdk._online.reconnecting_stream import Line
-from himeji_sdk._online.run_options import Options
-from himeji_sdk.connection import advised
+from himeji_sdk._online.bot_threads import BotThreads
+from himeji_sdk._online.game_session import GameSession
+from himeji_sdk._online.job_loop import Job, JobLoop, stop_on_signals
+from himeji_sdk._online.ladder_queues import (
+    LadderQueues,
+    decline_request,
+    is_seating_failed,
+    ready_request,
+    rejection_error,
+)
+from himeji_sdk._online.reconnecting_stream import ReconnectingStream
+from himeji_sdk._online.run_options import RunOptions
+from himeji_sdk.connection import with_advice
 
-PASSING: Final = frozenset(
+TRANSIENT: Final = frozenset(
     {
         ErrorReason.ERROR_REASON_UNAVAILABLE,
         ErrorReason.ERROR_REASON_STORE_UNAVAILABLE,
@@ -45,13 +53,13 @@ PASSING: Final = frozenset(
         ErrorReason.ERROR_REASON_INTERNAL_FAULT,
     }
 )
-"""Refusals of an answer after which the same answer is sent again."""
+"""Rejections after which the same request is sent again."""
 
-NOT_ALLOWED: Final = frozenset(
+NOT_LEGAL: Final = frozenset(
     {ErrorReason.ERROR_REASON_ILLEGAL_ACTION, ErrorReason.ERROR_REASON_UNKNOWN_ACTION}
 )
-GOODBYE_SECONDS: Final = 5.0
-RETRY_SECONDS: Final = 1.0
+STOP_GRACE_SECONDS: Final = 5.0
+RETRY_DELAY_SECONDS: Final = 1.0
 
 _log = logging.getLogger("himeji_sdk")
 
@@ -59,19 +67,19 @@ _log = logging.getLogger("himeji_sdk")
 class Runner:
     """One bot at one arena."""
 
-    def __init__(self, maker: Maker, target: str, token: str, options: Options) -> None:
-        self.ready: Job = lambda: None
+    def __init__(self, factory: BotFactory, target: str, token: str, options: RunOptions) -> None:
+        self.on_capacity: Job = lambda: None
         """Called when the stream is open for the first time, and after each game."""
         self.finished: list[End] = []
-        self.queueing = Queueing()
+        self.queues = LadderQueues()
         """The ladders that the bot plays on."""
-        self._maker = maker
+        self._factory = factory
         self._target = target
         self._options = options
-        self._inbox = Inbox()
-        self._thinking = Thinking(maker, self._inbox, self, options.limit)
-        self._seats: dict[str, Seat] = {}
-        self._line = Line(target, token, self._inbox, options.patience)
+        self._loop = JobLoop()
+        self._bot = BotThreads(factory, self._loop, self, options.limit)
+        self._sessions: dict[str, GameSession] = {}
+        self._stream = ReconnectingStream(target, token, self._loop, options.patience, self)
         self._stopping = self._finishing = self._done = False
         self._error: Exception | None = None
 
@@ -79,247 +87,249 @@ class Runner:
 
     def run(self) -> list[End]:
         """Play until told to stop; raises what cannot be mended by trying again."""
-        with on_signals(self.stop):
-            self._line.connect(self._hello, self._told, self._line_ended, self._finish_if_idle)
+        with stop_on_signals(self.stop):
+            self._stream.connect()
             try:
                 while not self._done:
-                    self._inbox.next()()
+                    self._loop.next_job()()
             finally:
-                self._line.cut()
-                self._thinking.dismiss()
+                self._stream.drop()
+                self._bot.shutdown()
         if self._error is not None:
             raise self._error
         return self.finished
 
     def stop(self) -> None:
-        """Stop after the current decisions; any thread may say so."""
-        self._inbox.put(partial(self._stop, "stopping after the current decision"))
+        """Stop after the current decisions; safe in any thread."""
+        self._loop.call_soon(partial(self._stop, "stopping after the current decision"))
 
     def fail(self, error: Exception) -> None:
-        """Stop at once, with an error; any thread may say so."""
-        self._inbox.put(partial(self._fail, error))
+        """Stop at once, with an error; safe in any thread."""
+        self._loop.call_soon(partial(self._fail, error))
 
     def _stop(self, why: str) -> None:
         if not self._stopping:
-            self._stopping = self._thinking.stopping = True
+            self._stopping = self._bot.stopping = True
             _log.info("%s", why)
-            self._send(self.queueing.leave())
-            self._inbox.later(GOODBYE_SECONDS, self._hurry)
+            self._send_all(self.queues.leave())
+            self._loop.call_later(STOP_GRACE_SECONDS, self._stop_anyway)
         self._finish_if_idle()
 
-    def _hurry(self) -> None:
-        """An answer that cannot be delivered does not keep the bot from stopping."""
-        if self._thinking.busy:
-            self._inbox.later(GOODBYE_SECONDS, self._hurry)
+    def _stop_anyway(self) -> None:
+        """Stop although an answer cannot be delivered; a bot that is choosing gets more time."""
+        if self._bot.busy:
+            self._loop.call_later(STOP_GRACE_SECONDS, self._stop_anyway)
         else:
             self._done = True
 
     def _finish_if_idle(self) -> None:
-        busy = self._thinking.telling > 0 or any(seat.busy for seat in self._seats.values())
+        busy = self._bot.ends_pending > 0 or any(each.busy for each in self._sessions.values())
         if not self._stopping or busy or self._finishing:
             return
-        if self._line.open:
+        if self._stream.open:
             self._finishing = True
-            self._line.finish()
+            self._stream.finish()
         else:
             self._done = True
 
     def _fail(self, error: Exception) -> None:
         if isinstance(error, HimejiError):
-            error = advised(error, self._target)
+            error = with_advice(error, self._target)
         self._error = self._error or error
         self._done = True
 
-    def _hello(self) -> Hello:
-        return self._options.hello(self._maker.name, self._seats.values())
+    # --- what the stream calls ------------------------------------------------------------------
 
-    def _line_ended(self, error: HimejiError | None) -> None:
+    def hello(self) -> Hello:
+        return self._options.hello(self._factory.name, self._sessions.values())
+
+    def on_stream_lost(self) -> None:
+        self._finish_if_idle()
+
+    def on_stream_closed(self, error: HimejiError | None) -> None:
         if error is None:
             self._done = True
         else:
             self._fail(error)
 
-    # --- what the arena says --------------------------------------------------------------------
-
-    def _told(self, message: PlayResponse) -> None:
+    def on_message(self, message: PlayResponse) -> None:
+        """Dispatch a message of the arena; kinds that this version does not know are ignored."""
         kind = message.WhichOneof("body")
-        if kind in self._MESSAGES:
-            self._MESSAGES[kind](self, getattr(message, kind))
+        if kind in self._HANDLERS:
+            self._HANDLERS[kind](self, getattr(message, kind))
 
-    def _welcome(self, welcome: Welcome) -> None:
-        first = self._line.welcomed()
+    def _on_welcome(self, welcome: Welcome) -> None:
+        first = self._stream.welcomed()
         _log.info("playing %sas %s at %s", "" if first else "again ", welcome.bot, self._target)
-        for seat in self._seats.values():
-            self._line.send(seat.act())
-        self.queueing.new_stream()
-        self._enter()
+        for session in self._sessions.values():
+            self._stream.send(session.pending_request())
+        self.queues.on_new_stream()
+        self._enter_queues()
         if first:
-            self.ready()
+            self.on_capacity()
         self._finish_if_idle()
 
-    def _enter(self) -> None:
-        """Be in the queues, unless there are games enough."""
-        if not self._enough():
-            self._send(self.queueing.enter())
+    def _enter_queues(self) -> None:
+        if not self._has_enough_games():
+            self._send_all(self.queues.enter())
 
-    def _send(self, requests: Iterable[PlayRequest]) -> None:
+    def _send_all(self, requests: Iterable[PlayRequest]) -> None:
         for request in requests:
-            self._line.send(request)
+            self._stream.send(request)
 
-    def _enough(self) -> bool:
-        """Whether there are as many games as were asked for, over or begun."""
-        most = self._options.games
-        return most is not None and len(self.finished) + len(self._seats) >= most
+    def _has_enough_games(self) -> bool:
+        """Whether as many games as were asked for are over or begun."""
+        wanted = self._options.games
+        return wanted is not None and len(self.finished) + len(self._sessions) >= wanted
 
-    def _seated(self, seated: Seated) -> None:
-        game, answer = seated.game, seated.HasField("ready_deadline")
-        known = self._seats.get(game.game_id)
+    def _on_seated(self, seated: Seated) -> None:
+        game, must_answer = seated.game, seated.HasField("ready_deadline")
+        known = self._sessions.get(game.game_id)
         if known is not None:
-            known.seated(game)
-        elif answer and (self._stopping or self._enough()):
-            self._line.send(declined(game.game_id))
+            known.update(game)
+        elif must_answer and (self._stopping or self._has_enough_games()):
+            self._stream.send(decline_request(game.game_id))
             return
-        elif not self._sit(seated):
+        elif not self._start_session(seated):
             return
-        if answer:
-            self._line.send(ready(game.game_id))
+        if must_answer:
+            self._stream.send(ready_request(game.game_id))
 
-    def _sit(self, seated: Seated) -> bool:
-        """Take a seat in a game; False if it cannot be played here."""
+    def _start_session(self, seated: Seated) -> bool:
+        """Begin to play a game; False if this engine cannot play it."""
         game = seated.game
         try:
-            seat = Seat(game, self._maker, self._options.name)
+            session = GameSession(game, self._factory, self._options.name)
         except HimejiError as error:
             _log.error("game %s cannot be played here: %s", game.game_id, error.message)
-            request = PlayRequest()
-            request.resign.game_id = game.game_id
+            resign = PlayRequest()
+            resign.resign.game_id = game.game_id
             unanswered = seated.HasField("ready_deadline")
-            self._line.send(declined(game.game_id) if unanswered else request)
+            self._stream.send(decline_request(game.game_id) if unanswered else resign)
             return False
-        _log.info("game %s: seats of %s", game.game_id, seat.others)
-        self._seats[game.game_id] = seat
-        if self._enough():
-            self._send(self.queueing.pause())
+        _log.info("game %s: seats of %s", game.game_id, session.seat_names)
+        self._sessions[game.game_id] = session
+        if self._has_enough_games():
+            self._send_all(self.queues.pause())
         return True
 
-    def _decision(self, decision: Decision) -> None:
-        seat = self._seats.get(decision.game_id)
-        if seat is None:
+    def _on_decision(self, decision: Decision) -> None:
+        session = self._sessions.get(decision.game_id)
+        if session is None:
             return
         try:
-            question = seat.asked(decision)
+            question = session.take_decision(decision)
         except MissingEventsError as error:
-            _log.warning("game %s: %s; it is told again", seat.game_id, error)
-            seat.start_over()
-            self._line.cut()
+            _log.warning("game %s: %s; asking for all of them again", session.game_id, error)
+            session.reset_mirror()
+            self._stream.drop()
             return
         except HimejiError as error:
             self._fail(error)
             return
-        if question is None or seat.resigning:
-            self._line.send(seat.act())
+        if question is None or session.resigning:
+            self._stream.send(session.pending_request())
         elif self._stopping:
-            seat.thinking = 0
+            session.asking = 0
         else:
-            self._thinking.ask(seat, question, decision.decision_id)
+            self._bot.ask(session, question, decision.decision_id)
 
-    def _accepted(self, accepted: Accepted) -> None:
-        seat = self._seats.get(accepted.game_id)
-        if seat is not None:
-            seat.stands(accepted.decision_id)
+    def _on_accepted(self, accepted: Accepted) -> None:
+        session = self._sessions.get(accepted.game_id)
+        if session is not None:
+            session.settle(accepted.decision_id)
             if accepted.HasField("next_decision"):
-                self._decision(accepted.next_decision)
+                self._on_decision(accepted.next_decision)
             self._finish_if_idle()
 
-    def _rejected(self, rejected: Rejected) -> None:
-        seat = self._seats.get(rejected.game_id)
-        if rejected.ladder and rejected.reason in PASSING:
-            self._inbox.later(RETRY_SECONDS, self._enter)
+    def _on_rejected(self, rejected: Rejected) -> None:
+        session = self._sessions.get(rejected.game_id)
+        if rejected.ladder and rejected.reason in TRANSIENT:
+            self._loop.call_later(RETRY_DELAY_SECONDS, self._enter_queues)
         elif rejected.ladder:
-            self._fail(refusal(rejected))
-        elif seat is None or not rejected.decision_id:
+            self._fail(rejection_error(rejected))
+        elif session is None or not rejected.decision_id:
             _log.info("%s", rejected.message)
             if rejected.reason == ErrorReason.ERROR_REASON_UNKNOWN_GAME:
-                self._seats.pop(rejected.game_id, None)
-        elif rejected.reason in PASSING:
-            wait = rejected.retry_delay.ToMilliseconds() / 1000
-            self._inbox.later(wait or RETRY_SECONDS, lambda: self._line.send(seat.act()))
-        elif rejected.reason in NOT_ALLOWED:
+                self._sessions.pop(rejected.game_id, None)
+        elif rejected.reason in TRANSIENT:
+            wait = rejected.retry_delay.ToMilliseconds() / 1000 or RETRY_DELAY_SECONDS
+            self._loop.call_later(wait, lambda: self._stream.send(session.pending_request()))
+        elif rejected.reason in NOT_LEGAL:
             self._fail(VersionMismatch(f"it refused what is legal here: {rejected.message}"))
         else:
-            _log.info("game %s: %s", seat.game_id, rejected.message)
-            seat.stands(rejected.decision_id)
+            _log.info("game %s: %s", session.game_id, rejected.message)
+            session.settle(rejected.decision_id)
             if rejected.HasField("current"):
-                self._decision(rejected.current)
+                self._on_decision(rejected.current)
         self._finish_if_idle()
 
-    def _over(self, over: GameOver) -> None:
-        seat = self._seats.pop(over.game_id, None)
-        if seat is None:
+    def _on_game_over(self, over: GameOver) -> None:
+        session = self._sessions.pop(over.game_id, None)
+        if session is None:
             return
-        seat.over = over
-        unfair = seat.unfair()
+        session.over = over
+        unfair = session.unfair()
         if unfair:
-            _log.error("game %s was not fair: %s", seat.game_id, unfair)
-        self._thinking.end(seat)
+            _log.error("game %s was not fair: %s", session.game_id, unfair)
+        self._bot.end(session)
 
-    def _notice(self, notice: Notice) -> None:
+    def _on_notice(self, notice: Notice) -> None:
         level = logging.DEBUG if notice.closing else logging.INFO
         _log.log(level, "%s", notice.message)
-        self.queueing.told(notice)
-        if failed(notice):
-            self._seats.pop(notice.game_id, None)
-            self._inbox.later(RETRY_SECONDS, self._enter)
-        if self.queueing.over and not self._seats:
+        self.queues.on_notice(notice)
+        if is_seating_failed(notice):
+            self._sessions.pop(notice.game_id, None)
+            self._loop.call_later(RETRY_DELAY_SECONDS, self._enter_queues)
+        if self.queues.left_all and not self._sessions:
             self._stop("out of all queues")
 
-    _MESSAGES: Final[dict[str, Callable[[Runner, Any], None]]] = {
-        "welcome": _welcome,
-        "seated": _seated,
-        "decision": _decision,
-        "accepted": _accepted,
-        "rejected": _rejected,
-        "game_over": _over,
-        "notice": _notice,
+    _HANDLERS: Final[dict[str, Callable[[Runner, Any], None]]] = {
+        "welcome": _on_welcome,
+        "seated": _on_seated,
+        "decision": _on_decision,
+        "accepted": _on_accepted,
+        "rejected": _on_rejected,
+        "game_over": _on_game_over,
+        "notice": _on_notice,
     }
 
-    # --- what the bot says ----------------------------------------------------------------------
+    # --- what the bot's threads call ------------------------------------------------------------
 
-    def chosen(self, seat: Seat, decision: int, action: int) -> None:
-        """Send what the bot chose."""
-        if seat.chosen(decision, action):
-            self._line.send(seat.act())
+    def on_choice(self, session: GameSession, decision: int, action: int) -> None:
+        if session.take_choice(decision, action):
+            self._stream.send(session.pending_request())
         self._finish_if_idle()
 
-    def unasked(self, seat: Seat, decision: int) -> None:
-        """Leave the question open for the next run."""
-        if seat.thinking == decision:
-            seat.thinking = 0
+    def on_skipped(self, session: GameSession, decision: int) -> None:
+        """Leave the decision open for the next run."""
+        if session.asking == decision:
+            session.asking = 0
         self._finish_if_idle()
 
-    def faulty(self, seat: Seat, fault: BotFault) -> None:
-        """Report it; then give the game up, or stop and leave the question open."""
-        seat.thinking = 0
-        stuck = fault.kind == HUNG and self._maker.shared  # it cannot be asked for any other game
+    def on_fault(self, session: GameSession, fault: BotFault) -> None:
+        """Resign the game, or stop and leave the decision open."""
+        session.asking = 0
+        stuck = fault.kind == HUNG and self._factory.shared  # it cannot be asked for other games
         if self._options.resign_on_fault and not stuck:
             _log.error("%s\nThe game is given up.", fault)
-            seat.resigning = True
-            self._line.send(seat.act())
+            session.resigning = True
+            self._stream.send(session.pending_request())
         else:
             self._error = self._error or fault
             self._stop("stopping: the bot made a mistake")
 
-    def ended(self, seat: Seat) -> None:
+    def on_game_end(self, session: GameSession) -> None:
         """Count a game that is over, and go on or stop."""
-        for end in seat.ends():
+        for end in session.ends():
             self.finished.append(end)
-            _log.info("game %s: %s", seat.game_id, _sentence(end))
+            _log.info("game %s: %s", session.game_id, _sentence(end))
         if self._options.games is not None and len(self.finished) >= self._options.games:
             self._stop("all games are over")
-        elif self.queueing.over and not self._seats:
+        elif self.queues.left_all and not self._sessions:
             self._stop("out of all queues")
         else:
-            self.ready()
+            self.on_capacity()
         self._finish_if_idle()
 
 

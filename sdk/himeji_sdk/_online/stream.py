@@ -1,4 +1,9 @@
-"""One Play call: a thread reads it, requests wait in a queue, and its end is always told."""
+"""One Play call: a thread reads it, requests wait in a queue, and its end is always reported.
+
+`on_message` and `on_end` run in the reading thread; `on_end` is called exactly once, last.
+Requests that queue up while gRPC is sending go out as one message, which saves both ends most of
+the cost of a message when a bot plays many games.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +20,19 @@ from himeji.wire.errors import from_rpc_error
 
 from himeji_sdk import connection
 
-MOST_AT_ONCE: Final = 64
-"""Requests that go in one message."""
+MAX_BATCH: Final = 64
+"""Requests in one message."""
 
-Told = Callable[["Stream", PlayResponse], None]
-Ended = Callable[["Stream", HimejiError | None], None]
+OnMessage = Callable[["Stream", PlayResponse], None]
+OnEnd = Callable[["Stream", HimejiError | None], None]
 
 
 class Stream:
-    """A stream to an arena. `told` and `ended` are called by the thread that reads it."""
+    """A Play stream on a channel of its own."""
 
-    def __init__(self, target: str, token: str, told: Told, ended: Ended) -> None:
-        self._told = told
-        self._ended = ended
+    def __init__(self, target: str, token: str, on_message: OnMessage, on_end: OnEnd) -> None:
+        self._on_message = on_message
+        self._on_end = on_end
         self._requests: queue.SimpleQueue[PlayRequest | None] = queue.SimpleQueue()
         self._channel = connection.channel(target)
         self._metadata = connection.credentials(token)
@@ -35,53 +40,52 @@ class Stream:
         self._thread = threading.Thread(target=self._read, name="himeji-stream", daemon=True)
 
     def open(self, hello: PlayRequest) -> None:
-        """Begin with a Hello."""
+        """Start the call; Hello is its first message."""
         self._requests.put(hello)
         self._thread.start()
 
     def send(self, request: PlayRequest) -> None:
-        """Send a request."""
         self._requests.put(request)
 
     def finish(self) -> None:
-        """Say that nothing more comes; the arena answers what it was asked and says goodbye."""
+        """Half-close: the arena answers what it was asked, sends its last notice and ends."""
         self._requests.put(None)
 
-    def cut(self) -> None:
-        """Drop the stream without a word."""
+    def drop(self) -> None:
+        """Close the channel at once."""
         self._channel.close()
 
     def _read(self) -> None:
         error: HimejiError | None = None
         try:
-            for message in self._stub.Play(self._waiting(), metadata=self._metadata):
+            for message in self._stub.Play(self._outgoing(), metadata=self._metadata):
                 for each in (message, *message.more):
-                    self._told(self, each)
+                    self._on_message(self, each)
         except grpc.RpcError as failure:
             error = from_rpc_error(failure)
         except ValueError:  # the channel was closed before the call began
             error = Unavailable("the stream was dropped")
         finally:
-            self._requests.put(None)  # gRPC's own thread waits for requests until it gets this
+            self._requests.put(None)  # ends `_outgoing`, in which a thread of gRPC waits
             self._channel.close()
-            self._ended(self, error)
+            self._on_end(self, error)
 
-    def _waiting(self) -> Iterator[PlayRequest]:
-        """Hello, and then what comes; what waits while gRPC sends goes together."""
+    def _outgoing(self) -> Iterator[PlayRequest]:
+        """Hello alone, then batches of whatever is queued."""
         hello = self._requests.get()
         if hello is None:
             return
         yield hello
-        while batch := self._gathered():
-            yield together(batch)
+        while batch := self._next_batch():
+            yield join_requests(batch)
 
-    def _gathered(self) -> list[PlayRequest]:
-        """What waits to be sent, as soon as anything does; nothing at the end."""
+    def _next_batch(self) -> list[PlayRequest]:
+        """Wait for a request and take what is queued behind it; empty at the end."""
         batch: list[PlayRequest] = []
-        while len(batch) < MOST_AT_ONCE:
+        while len(batch) < MAX_BATCH:
             request = self._requests.get()
             if request is None:
-                self._requests.put(None)  # for the next time
+                self._requests.put(None)  # so that the next call returns an empty batch
                 break
             batch.append(request)
             if self._requests.empty():
@@ -89,12 +93,12 @@ class Stream:
         return batch
 
 
-def together(batch: Sequence[PlayRequest]) -> PlayRequest:
+def join_requests(batch: Sequence[PlayRequest]) -> PlayRequest:
     """Requests as one message."""
     first, *rest = batch
     if not rest:
         return first
     message = PlayRequest()
-    message.CopyFrom(first)  # which may be sent again, alone
+    message.CopyFrom(first)  # the original may be sent again, alone
     message.more.extend(rest)
     return message

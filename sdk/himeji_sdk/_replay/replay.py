@@ -11,7 +11,7 @@ from himeji.v1 import game_service_pb2
 from himeji.wire.verification import checks
 
 from himeji_sdk._replay.steps import Moment, moments
-from himeji_sdk._replay.writer import FORMAT
+from himeji_sdk._replay.writer import REPLAY_FORMAT
 
 
 class Replay:
@@ -29,8 +29,10 @@ class Replay:
             json_format.Parse(text, message)
         except json_format.ParseError as error:
             raise InvalidRequest(f"this is no replay: {error}") from None
-        if message.format != FORMAT:
-            raise InvalidRequest(f"this is no replay of format {FORMAT} (it says {message.format})")
+        if message.format != REPLAY_FORMAT:
+            raise InvalidRequest(
+                f"this is no replay of format {REPLAY_FORMAT} (it says {message.format})"
+            )
         return cls(message)
 
     @classmethod

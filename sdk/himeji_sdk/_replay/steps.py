@@ -1,4 +1,4 @@
-"""A replay, moment by moment: each action, what followed from it, and the position after."""
+"""Plays a replay step by step: each action, what followed from it, and the position after."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def moments(replay: Replay) -> Iterator[Moment]:
     """All moments of a game, of one that is not over as well."""
     ruleset = rules.ruleset(replay.game.ruleset)
     ruleset.check_revision(replay.game.revision)
-    teller = _Teller(replay)
+    player = _ReplayPlayer(replay)
     try:
         for entry in replay.log:
-            yield from teller.entry(entry)
+            yield from player.play_entry(entry)
     except Refused as error:
         raise InvalidRequest(f"the replay contradicts itself: {error.message}") from None
 
 
-class _Teller:
-    """Plays the log once more with the chance results that the replay tells."""
+class _ReplayPlayer:
+    """Plays the log of a replay with the chance results that stand in it."""
 
     def __init__(self, replay: Replay) -> None:
         self._game: Game | None = None
         self._replay = replay
-        self._number = self._told = 0
+        self._number = self._log_count = 0
 
-    def entry(self, entry: LogEntry) -> Iterator[Moment]:
+    def play_entry(self, entry: LogEntry) -> Iterator[Moment]:
         if entry.cause == LogCause.LOG_CAUSE_START:
-            yield self._begin()
+            yield self._start()
         seat = entry.seat if entry.HasField("seat") else None
         for action in entry.actions:
             yield self._play(action, seat, entry.cause)
@@ -68,7 +68,7 @@ class _Teller:
         elif entry.cause == LogCause.LOG_CAUSE_STOPPED and self._game is not None:
             yield self._moment(f"the game is stopped: {reason_text(entry.end_reason)}")
 
-    def _begin(self) -> Moment:
+    def _start(self) -> Moment:
         game = self._replay.game
         chance = Scripted([each.result for each in self._replay.chance])
         options = from_options(game.options)
@@ -76,21 +76,21 @@ class _Teller:
         return self._moment("the game begins")
 
     def _play(self, action: int, seat: int | None, cause: LogCause.ValueType) -> Moment:
-        game = self._begun()
+        game = self._started()
         game.apply(action)
         who = "the stand-in" if cause == LogCause.LOG_CAUSE_STAND_IN else f"seat {seat}"
         title = f"{who}: {game.ruleset.actions.text(action)}"
         return self._moment(title, seat, action)
 
     def _moment(self, title: str, seat: int | None = None, action: int | None = None) -> Moment:
-        game = self._begun()
-        fresh = (game.log or [])[self._told :]
-        self._told += len(fresh)
+        game = self._started()
+        fresh = (game.log or [])[self._log_count :]
+        self._log_count += len(fresh)
         happened = tuple(game.ruleset.tell(record, game.seats) for record in fresh)
         self._number += 1
         return Moment(self._number - 1, title, happened, game.clone(), seat, action)
 
-    def _begun(self) -> Game:
+    def _started(self) -> Game:
         if self._game is None:
             raise InvalidRequest("the replay contradicts itself: it plays before the game begins")
         return self._game

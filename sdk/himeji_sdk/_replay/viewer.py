@@ -1,4 +1,4 @@
-"""Stepping through a replay by keys, in a terminal."""
+"""The replay viewer of the terminal, controlled by keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Z]|.", re.DOTALL)
 
 
 def step_through(moments: Sequence[Moment], screen: Screen) -> None:
-    """Show one moment after the other, as the keys say, until they say stop."""
+    """Show the moments, and move between them by keys, until the user quits."""
     place, last = 0, len(moments) - 1
     with _keys() as keys:
         _show(moments[place], last, screen)
@@ -44,7 +44,7 @@ def _show(moment: Moment, last: int, screen: Screen) -> None:
 
 
 def _moved(key: str, place: int, last: int) -> int:
-    """Where a key leads; one without a meaning leads nowhere."""
+    """The place that a key leads to; unknown keys lead nowhere."""
     if key in FORWARD:
         return min(place + 1, last)
     if key in BACK:
@@ -54,7 +54,7 @@ def _moved(key: str, place: int, last: int) -> int:
 
 @contextmanager
 def _keys() -> Iterator[Iterator[str]]:
-    """The keys as they are pressed, none of them shown; afterwards all is as it was before."""
+    """The keys as they are pressed, without echo; restores the terminal afterwards."""
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)

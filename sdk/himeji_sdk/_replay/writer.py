@@ -1,7 +1,7 @@
-"""A game that was played in-process, written down as arenas write theirs.
+"""Writes the replay of a local game, in the form of an arena's replays.
 
-Nobody had to be convinced that its chance was fair, so there is no secret and no commitment: the
-key stands there alone. Nor are there times: the same game is the same file.
+A local game has no secret and no commitment, since nobody has to be convinced that its chance was
+fair: the replay has the key alone. It has no times either, so the same game gives the same file.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
 from himeji.wire.chain import NOBODY, ChainEntry, first_link, link
 from himeji.wire.results import FINISHED, result
 
-FORMAT: Final = 1
-"""The version of the form of replays."""
+REPLAY_FORMAT: Final = 1
+"""The version of the replay format."""
 
 
-def recorded(played: Game, chance: Keyed, names: Sequence[str], actions: Sequence[int]) -> Replay:
+def write_replay(
+    played: Game, chance: Keyed, names: Sequence[str], actions: Sequence[int]
+) -> Replay:
     """The replay of a game that was played to its end."""
     recorder = Recorded(chance)
     game = new_game(played.ruleset.name, played.seats, chance=recorder, options=played.options)
@@ -30,11 +32,11 @@ def recorded(played: Game, chance: Keyed, names: Sequence[str], actions: Sequenc
         seat = NOBODY if game.to_move is None else game.to_move
         log.append(ChainEntry(len(log) + 1, LogCause.LOG_CAUSE_ANSWER, seat, (action,)))
         game.apply(action)
-    out = Replay(format=FORMAT, engine_version=himeji.__version__)
+    out = Replay(format=REPLAY_FORMAT, engine_version=himeji.__version__)
     _describe(out, game, names)
     out.game.version = len(log)
     out.game.chance.key = chance.key
-    out.log.extend(_linked(log))
+    out.log.extend(_chained(log))
     for slot, drawn in recorder.results:
         out.chance.add(slot=slot, result=drawn)
     return out
@@ -50,18 +52,18 @@ def _describe(out: Replay, game: Game, names: Sequence[str]) -> None:
     out.game.result.CopyFrom(result(game, FINISHED, {}))
 
 
-def _linked(log: Sequence[ChainEntry]) -> list[LogEntry]:
-    """The entries with their hash chain."""
+def _chained(log: Sequence[ChainEntry]) -> list[LogEntry]:
+    """The log entries with their hash chain."""
     chain, out = first_link("", b""), []
-    for words in log:
-        chain = link(chain, words.text())
-        seat = None if words.seat == NOBODY else words.seat
+    for entry in log:
+        chain = link(chain, entry.text())
+        seat = None if entry.seat == NOBODY else entry.seat
         out.append(
             LogEntry(
-                version=words.version,
-                cause=words.cause,
+                version=entry.version,
+                cause=entry.cause,
                 seat=seat,
-                actions=words.actions,
+                actions=entry.actions,
                 chain=chain,
             )
         )

@@ -6,6 +6,6 @@ is a finding like any other.
 
 from himeji_sdk.doctor._examination import examine
 from himeji_sdk.doctor._finding import CHECKS, Finding
-from himeji_sdk.doctor._settings import Wishes
+from himeji_sdk.doctor._settings import Settings
 
-__all__ = ["CHECKS", "Finding", "Wishes", "examine"]
+__all__ = ["CHECKS", "Finding", "Settings", "examine"]

@@ -55,15 +55,13 @@ CHECK_OF: Final = {ILLEGAL: "legality", CRASHED: "crashes", HUNG: "hangs"}
 
 
 def ok(check: str, sentence: str) -> Finding:
-    """All is well."""
     return Finding(check, OK, sentence)
 
 
 def fault(check: str, sentence: str, report: str = "", advice: str = "") -> Finding:
-    """Something is wrong."""
+    """A fault, with the advice of its check unless another is given."""
     return Finding(check, FAULT, sentence, advice or CHECKS[check], report)
 
 
 def skipped(check: str) -> Finding:
-    """It could not be examined."""
     return Finding(check, SKIPPED, "not examined: another fault comes first")

@@ -1,4 +1,4 @@
-"""What a bot is examined for."""
+"""The settings of an examination."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LADDER_CLOCK: Final = (120.0, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class Settings:
     """How a bot is examined; times are seconds."""
 
     bot: str
@@ -32,13 +32,13 @@ class Wishes:
     deterministic: bool = False
     """Whether the same seed must give the same choices."""
 
-    def text(self) -> str:
-        """The wishes as JSON, for the process that examines."""
+    def to_json(self) -> str:
+        """As JSON, for the worker process."""
         return json.dumps(asdict(self))
 
     @classmethod
-    def parse(cls, text: str) -> Wishes:
-        """The wishes that a text tells."""
+    def from_json(cls, text: str) -> Settings:
+        """The inverse of `to_json`."""
         facts = json.loads(text)
         bank, increment = facts.pop("clock")
         return cls(clock=(bank, increment), **facts)

@@ -1,4 +1,4 @@
-"""A bot under examination: its time is measured on a clock like that of an arena."""
+"""A bot that is examined, with its time measured on a clock like that of an arena."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 from himeji.rules import Game
 
-from himeji_sdk._bot import AnyBot, Bot, End, Start, maker
+from himeji_sdk._bot import AnyBot, Bot, End, Start, bot_factory
 
 
-class ClockFellError(Exception):
-    """The patient has used up its clock."""
+class ClockExpiredError(Exception):
+    """The bot has used up its clock."""
 
 
-class Patient:
-    """Plays like the bot, and remembers how long each choice took."""
+class TimedBot:
+    """Passes everything on to the bot, and measures how long each choice takes."""
 
     def __init__(self, bot: AnyBot, clock: tuple[float, float] | None = None) -> None:
-        made = maker(bot)
-        self.name = made.name
+        factory = bot_factory(bot)
+        self.name = factory.name
         self.times: list[float] = []
-        self._bot: Any = made.make()
+        self._bot: Any = factory.make()
         self._choose = getattr(self._bot, "choose", self._bot)
         self._clock = clock
 
@@ -35,7 +35,6 @@ class Patient:
         return bank + increment * len(self.times) - sum(self.times)
 
     def choose(self, game: Game, legal: list[int]) -> int:
-        """Let the bot choose."""
         if isinstance(self._bot, Bot):
             self._bot.time_left = self.time_left
         begun = time.monotonic()
@@ -44,31 +43,29 @@ class Patient:
         return action
 
     def on_start(self, start: Start) -> None:
-        """Tell the bot."""
         if hasattr(self._bot, "on_start"):
             self._bot.on_start(start)
 
     def on_end(self, end: End) -> None:
-        """Tell the bot."""
         if hasattr(self._bot, "on_end"):
             self._bot.on_end(end)
 
     def check_clock(self) -> None:
-        """Raise ClockFellError if the clock has run out."""
+        """Raise ClockExpiredError if the clock has run out."""
         left = self.time_left
         if left is not None and left < 0:
-            raise ClockFellError
+            raise ClockExpiredError
 
 
-def table(patient: object, seats: int, number: int) -> list[Any]:
-    """The patient and others who play at random, repeatably; its seat is another one each time."""
-    others: list[Any] = [_Random(number * seats + seat) for seat in range(seats - 1)]
-    others.insert(number % seats, patient)
+def lineup(bot: object, seats: int, number: int) -> list[Any]:
+    """The bot among others that play at random, repeatably; its seat depends on the number."""
+    others: list[Any] = [_RandomOpponent(number * seats + seat) for seat in range(seats - 1)]
+    others.insert(number % seats, bot)
     return others
 
 
-class _Random:
-    """Any legal action."""
+class _RandomOpponent:
+    """Plays any legal action."""
 
     name = "other"
 

@@ -1,6 +1,6 @@
-"""The process in which a bot is examined; it tells what it finds, a line of JSON at a time.
+"""The worker process in which a bot is examined; it reports by lines of JSON on a pipe.
 
-`python -m himeji_sdk.doctor._worker DESCRIPTOR TASK WISHES`, started by the examination alone.
+`python -m himeji_sdk.doctor._worker DESCRIPTOR TASK SETTINGS`, started by `_examination` alone.
 """
 
 from __future__ import annotations
@@ -14,75 +14,76 @@ from typing import NoReturn
 
 from himeji.rules.errors import HimejiError
 
-from himeji_sdk._bot import AnyBot, maker
+from himeji_sdk._bot import AnyBot, bot_factory
 from himeji_sdk._bot_loader import load_bot
 from himeji_sdk.doctor._finding import FAULT, Finding, fault, ok, skipped
-from himeji_sdk.doctor._game_checks import answers, games
-from himeji_sdk.doctor._memory_check import memory
-from himeji_sdk.doctor._resume_check import resuming
-from himeji_sdk.doctor._settings import Wishes
+from himeji_sdk.doctor._game_checks import check_games, play_to_compare
+from himeji_sdk.doctor._memory_check import check_memory
+from himeji_sdk.doctor._resume_check import check_resuming
+from himeji_sdk.doctor._settings import Settings
 
 DONE = "done"
 
 
-class Ward:
-    """Does what it is asked and tells it to the other end of a pipe."""
+class ExaminationWorker:
+    """Runs one task and reports to the other end of the pipe."""
 
-    def __init__(self, descriptor: int, wishes: Wishes) -> None:
+    def __init__(self, descriptor: int, settings: Settings) -> None:
         self._descriptor = descriptor
-        self._wishes = wishes
+        self._settings = settings
 
     def examine(self) -> None:
-        """All checks that one process can make."""
-        bot = self._loaded()
+        """Run all checks that need one process."""
+        bot = self._load_bot()
         if bot is None:
             return
         for finding in self._findings(bot):
-            self._tell("finding", asdict(finding))
+            self._report("finding", asdict(finding))
 
     def compare(self) -> None:
-        """The actions of some games, for the comparison of two processes."""
-        bot = load_bot(self._wishes.bot)
-        self._tell("answers", answers(bot, self._wishes, self._say))
+        """Play some games, whose actions are compared with those of a second process."""
+        bot = load_bot(self._settings.bot)
+        self._report("actions", play_to_compare(bot, self._settings, self._on_progress))
 
-    def _loaded(self) -> AnyBot | None:
+    def _load_bot(self) -> AnyBot | None:
         try:
-            bot = load_bot(self._wishes.bot)
-            name = maker(bot).name
+            bot = load_bot(self._settings.bot)
+            name = bot_factory(bot).name
         except HimejiError as error:
-            self._tell("finding", asdict(fault("loading", error.message)))
+            self._report("finding", asdict(fault("loading", error.message)))
         else:
-            self._tell("finding", asdict(ok("loading", f"{self._wishes.bot} is the bot {name}")))
+            self._report(
+                "finding", asdict(ok("loading", f"{self._settings.bot} is the bot {name}"))
+            )
             return bot
         return None
 
     def _findings(self, bot: AnyBot) -> Iterator[Finding]:
         healthy = True
-        for finding in games(bot, self._wishes, self._say):
+        for finding in check_games(bot, self._settings, self._on_progress):
             healthy = healthy and finding.verdict != FAULT
             yield finding
-        for check, look in (("memory", memory), ("resuming", resuming)):
-            yield look(bot, self._wishes, self._say) if healthy else skipped(check)
+        for name, check in (("memory", check_memory), ("resuming", check_resuming)):
+            yield check(bot, self._settings, self._on_progress) if healthy else skipped(name)
 
-    def _say(self, doing: str) -> None:
-        self._tell("doing", doing)
+    def _on_progress(self, doing: str) -> None:
+        self._report("doing", doing)
 
-    def _tell(self, what: str, value: object) -> None:
+    def _report(self, what: str, value: object) -> None:
         line = json.dumps({what: value}) + "\n"
         os.write(self._descriptor, line.encode())
 
-    def end(self) -> NoReturn:
-        """Say that all was told, and leave at once: a thread may hang."""
-        self._tell(DONE, True)  # noqa: FBT003 - a value, no switch
+    def exit(self) -> NoReturn:
+        """Report that the task is done, and exit at once: a thread of the bot may hang."""
+        self._report(DONE, True)  # noqa: FBT003 - a value, no switch
         os._exit(0)
 
 
 def main() -> NoReturn:
-    """Do one task."""
-    descriptor, task, wishes = sys.argv[1:]
-    ward = Ward(int(descriptor), Wishes.parse(wishes))
-    {"examine": ward.examine, "compare": ward.compare}[task]()
-    ward.end()
+    descriptor, task, settings = sys.argv[1:]
+    worker = ExaminationWorker(int(descriptor), Settings.from_json(settings))
+    {"examine": worker.examine, "compare": worker.compare}[task]()
+    worker.exit()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
@@ -96,16 +95,16 @@ class Match:
         """The games of a group: which bot sits in each seat."""
         if self.seats == 1:
             return [(bot,) for bot in range(len(self.bots))]
-        table = [min(seat, len(self.bots) - 1) for seat in range(self.seats)]
-        return [tuple(table[-turn:] + table[:-turn]) for turn in range(self.seats)]
+        first = [min(seat, len(self.bots) - 1) for seat in range(self.seats)]
+        return [tuple(first[-shift:] + first[:-shift]) for shift in range(self.seats)]
 
     def deal(self, number: int) -> int:
         """The seed of a group, which all its games share."""
-        return _number(f"{self.seed}/{number}")
+        return _derived_seed(f"{self.seed}/{number}")
 
     def bot_seed(self, number: int, game: int, seat: int) -> int:
         """A seed of its own for every bot in every game, for bots that take one."""
-        return _number(f"{self.seed}/{number}/{game}/{seat}")
+        return _derived_seed(f"{self.seed}/{number}/{game}/{seat}")
 
     def group_scores(self, group: Group) -> list[float]:
         """Each bot's score in a group: the share of its opponents that it came before."""
@@ -131,15 +130,18 @@ class Match:
                     yield 0.5 + 0.5 * _sign(own - game.margin if own != game.margin else 0.0)
 
 
-class Table:
-    """Plays the groups of a match; its bots are loaded once."""
+class MatchRunner:
+    """Plays the groups of a match in this process; its bots are loaded once."""
 
     def __init__(self, match: Match) -> None:
         self._match = match
         self._bots = [find_bot(text) for text in match.bots]
 
     def play(self, number: int) -> Group:
-        """Play one group."""
+        """Play the group of that number: its deal, once from every seat.
+
+        A bot's mistake is a `Fault` of its game and raises nothing.
+        """
         lineups = enumerate(self._match.lineups)
         games = tuple(self._game(number, game, lineup) for game, lineup in lineups)
         return Group(number, self._match.deal(number), games)
@@ -155,29 +157,15 @@ class Table:
                 bots, ruleset=match.ruleset, seed=match.deal(number), options=match.options
             )
         except BotFault as fault:
-            told = Fault(fault.seat, fault.sentence, str(fault), fault.position)
-            return GameResult(lineup, fault=told)
+            mistake = Fault(fault.seat, fault.sentence, str(fault), fault.position)
+            return GameResult(lineup, fault=mistake)
         return GameResult(lineup, tuple(played.scores), tuple(played.ranking))
-
-
-def group_from_json(facts: Mapping[str, Any]) -> Group:
-    """The group that `dataclasses.asdict` wrote."""
-    games = tuple(
-        GameResult(
-            tuple(game["lineup"]),
-            tuple(game["scores"]),
-            tuple(game["ranks"]),
-            Fault(**game["fault"]) if game["fault"] else None,
-        )
-        for game in facts["games"]
-    )
-    return Group(facts["number"], facts["seed"], games)
 
 
 def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def _number(text: str) -> int:
+def _derived_seed(text: str) -> int:
     digest = hashlib.sha256(f"himeji/match/{text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

@@ -1,4 +1,4 @@
-"""The file in which a match keeps its groups, so that it can be stopped and gone on with.
+"""The file in which a match keeps its groups, so that it can be interrupted and resumed.
 
 It is lines of JSON: the match, then one group per line in the order of their numbers. A line that
 was torn by a crash is dropped; its group is played again.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -17,12 +17,12 @@ from typing import Any, Final, TextIO
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
 
-from himeji_sdk.match._match import Group, Match, group_from_json
+from himeji_sdk.match._match import Fault, GameResult, Group, Match
 
-FORMAT: Final = 1
+FILE_FORMAT: Final = 1
 
 
-class Record:
+class MatchFile:
     """A match on disk."""
 
     def __init__(self, path: Path) -> None:
@@ -40,20 +40,20 @@ class Record:
             form, revision = head["format"], head["revision"]
         except (IndexError, KeyError, TypeError):
             raise InvalidRequest(f"{self._path} is no record of a match") from None
-        if form != FORMAT:
-            raise InvalidRequest(f"{self._path} has format {form}, this is {FORMAT}")
+        if form != FILE_FORMAT:
+            raise InvalidRequest(f"{self._path} has format {form}, this is {FILE_FORMAT}")
         if revision != rules.ruleset(match.ruleset).revision:
             raise InvalidRequest(f"{self._path} is of another revision of {match.ruleset}")
         return match
 
     def groups(self) -> Iterator[Group]:
         """The groups that were played."""
-        return (group_from_json(line) for line in self._lines()[1:])
+        return (_group_from_json(line) for line in self._lines()[1:])
 
     def begin(self, match: Match) -> None:
         """Write the head of a new file, or cut a torn line off an old one; raises InvalidRequest.
 
-        The file is this match's alone until it is closed.
+        The file is locked until it is closed.
         """
         known = self._path.exists()
         self._file = self._path.open("a", encoding="utf-8")
@@ -65,7 +65,7 @@ class Record:
             os.truncate(self._path, self._path.read_bytes().rfind(b"\n") + 1)
             return
         head = {
-            "format": FORMAT,
+            "format": FILE_FORMAT,
             "match": asdict(match),
             "revision": rules.ruleset(match.ruleset).revision,
         }
@@ -76,13 +76,13 @@ class Record:
         self._write(asdict(group))
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Close the file, and release its lock."""
         if self._file is not None:
             self._file.close()
 
     def _write(self, facts: dict[str, Any]) -> None:
         if self._file is None:
-            raise RuntimeError("the record was not begun")
+            raise RuntimeError("call begin() first")
         self._file.write(json.dumps(facts) + "\n")
         self._file.flush()
 
@@ -98,3 +98,17 @@ class Record:
             return [json.loads(line) for line in whole]
         except ValueError:
             raise InvalidRequest(f"{self._path} is no match: it is not lines of JSON") from None
+
+
+def _group_from_json(facts: Mapping[str, Any]) -> Group:
+    """The group that `dataclasses.asdict` wrote."""
+    games = tuple(
+        GameResult(
+            tuple(game["lineup"]),
+            tuple(game["scores"]),
+            tuple(game["ranks"]),
+            Fault(**game["fault"]) if game["fault"] else None,
+        )
+        for game in facts["games"]
+    )
+    return Group(facts["number"], facts["seed"], games)

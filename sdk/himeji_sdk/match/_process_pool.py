@@ -1,7 +1,7 @@
-"""The crew: one process per core plays groups; they come back in the order of their numbers.
+"""A pool of processes that play the groups of a match, delivered in the order of their numbers.
 
-Processes are started afresh, not forked, so that a bot finds nothing of the command in them. They
-end with the one that started them, whatever a bot is doing then.
+Processes are spawned, not forked, so that a bot finds nothing of the command in them. They end
+with the process that started them, even if a bot hangs then.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from typing import Self
 
 from himeji.rules.errors import HimejiError
 
-from himeji_sdk._stdout import print_to_stderr_alone
-from himeji_sdk.match._match import Group, Match, Table
+from himeji_sdk._stdout import redirect_stdout_to_stderr
+from himeji_sdk.match._match import Group, Match, MatchRunner
 
 
-class CrewError(Exception):
-    """A process of the crew died, or could not play."""
+class ProcessPoolError(Exception):
+    """A process of the pool died, or could not play."""
 
 
-class Crew:
+class ProcessPool:
     """Processes that play the groups of a match."""
 
     def __init__(self, match: Match, cores: int) -> None:
         self._match = match
         self._cores = cores
-        self._at: dict[Connection, BaseProcess] = {}
-        self._plays: dict[Connection, int] = {}
+        self._processes: dict[Connection, BaseProcess] = {}
+        self._busy: dict[Connection, int] = {}  # the group that each is playing
 
     def __enter__(self) -> Self:
         context = multiprocessing.get_context("spawn")
         for _ in range(self._cores):
-            mine, its = context.Pipe()
-            process = context.Process(target=_work, args=(self._match, its), daemon=True)
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(self._match, theirs), daemon=True)
             process.start()
-            its.close()
-            self._at[mine] = process
+            theirs.close()
+            self._processes[ours] = process
         return self
 
     def __exit__(
@@ -53,72 +53,72 @@ class Crew:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for connection, process in self._at.items():
-            process.kill()  # it holds nothing that another group does not hold as well
+        for connection, process in self._processes.items():
+            process.kill()  # whatever it is playing is not needed any more
             process.join()
             connection.close()
 
     def groups(self, first: int, end: int | None) -> Iterator[Group]:
-        """The groups from `first` up to, not including, `end`, in their order; raises CrewError.
+        """The groups from `first` up to, not including, `end`, in order; raises ProcessPoolError.
 
         The order makes a match repeatable: which group is counted last does not depend on which
         process was quicker.
         """
         numbers = iter(count(first) if end is None else range(first, end))
-        for connection in self._at:
-            self._give(connection, numbers)
+        for connection in self._processes:
+            self._assign(connection, numbers)
         ready: dict[int, Group] = {}
-        while self._plays:
-            told = wait(list(self._plays))
-            for connection in [each for each in self._plays if each in told]:
-                group = self._take(connection)
+        while self._busy:
+            finished = wait(list(self._busy))
+            for connection in [each for each in self._busy if each in finished]:
+                group = self._receive(connection)
                 ready[group.number] = group
-                self._give(connection, numbers)
+                self._assign(connection, numbers)
             while first in ready:
                 yield ready.pop(first)
                 first += 1
 
-    def _give(self, connection: Connection, numbers: Iterator[int]) -> None:
+    def _assign(self, connection: Connection, numbers: Iterator[int]) -> None:
         number = next(numbers, None)
         if number is not None:
-            self._plays[connection] = number
+            self._busy[connection] = number
             # A process that died meanwhile is found when its result is taken.
             with contextlib.suppress(BrokenPipeError):
                 connection.send(number)
 
-    def _take(self, connection: Connection) -> Group:
-        number = self._plays.pop(connection)
+    def _receive(self, connection: Connection) -> Group:
+        number = self._busy.pop(connection)
         try:
             result: Group | str = connection.recv()
         except (EOFError, ConnectionResetError):
-            process = self._at[connection]
+            process = self._processes[connection]
             process.join()
-            raise CrewError(
+            raise ProcessPoolError(
                 f"the process that played group {number} died (exit code {process.exitcode})"
             ) from None
         if isinstance(result, str):
-            raise CrewError(f"group {number} cannot be played: {result}")
+            raise ProcessPoolError(f"group {number} cannot be played: {result}")
         return result
 
 
 def _work(match: Match, connection: Connection) -> None:
-    """Play the groups that are asked for, until the other end is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the command, which ends us
-    print_to_stderr_alone()
-    threading.Thread(target=_end_with_the_command, daemon=True).start()
+    """The main function of a process: play what is assigned until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command handles Ctrl-C, and kills us
+    redirect_stdout_to_stderr()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionResetError, BrokenPipeError):
-        table: Table | None = None
+        runner: MatchRunner | None = None
         while True:
             number: int = connection.recv()
             try:
-                table = table or Table(match)
-                result: Group | str = table.play(number)
+                runner = runner or MatchRunner(match)
+                result: Group | str = runner.play(number)
             except HimejiError as error:
                 result = error.message
             connection.send(result)
 
 
-def _end_with_the_command() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -24,7 +24,7 @@ def as_json(match: Match, tally: Tally, sprt: Sprt | None, *, complete: bool) ->
         "complete": complete,
         "standings": [asdict(each) | {"elo": _finite(each.elo)} for each in standings],
         "rival_mean_points": tally.rival_points,
-        "sprt": None if sprt is None else _test(sprt),
+        "sprt": None if sprt is None else _sprt_values(sprt),
         "faults": [
             {
                 "bot": match.bots[game.lineup[game.fault.seat]],
@@ -39,8 +39,8 @@ def as_json(match: Match, tally: Tally, sprt: Sprt | None, *, complete: bool) ->
     }
 
 
-def draw(console: Console, match: Match, tally: Tally, sprt: Sprt | None) -> None:
-    """The result in words, on a console."""
+def print_report(console: Console, match: Match, tally: Tally, sprt: Sprt | None) -> None:
+    """Print the result as a table and sentences."""
     if not tally.groups:
         console.print("no group was finished")
         return
@@ -60,9 +60,9 @@ def draw(console: Console, match: Match, tally: Tally, sprt: Sprt | None) -> Non
         console.print(verdict(match, sprt), highlight=False)
     for number, (group, game) in enumerate(tally.faults):
         if game.fault is not None:
-            told = game.fault.report if number == 0 else game.fault.sentence
+            text = game.fault.report if number == 0 else game.fault.sentence
             console.print(
-                f"group {group.number}, deal {group.seed}: {told}", highlight=False, markup=False
+                f"group {group.number}, deal {group.seed}: {text}", highlight=False, markup=False
             )
 
 
@@ -95,6 +95,6 @@ def _finite(values: tuple[float, ...]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in values]
 
 
-def _test(sprt: Sprt) -> dict[str, Any]:
+def _sprt_values(sprt: Sprt) -> dict[str, Any]:
     names = ("elo0", "elo1", "alpha", "beta", "lower", "upper", "llr", "verdict")
     return {name: getattr(sprt, name) for name in names}

@@ -97,7 +97,7 @@ class Seat(Part):
             super().write(value, view)
 
 
-class Table(Part):
+class NamedPlaces(Part):
     """Places with names."""
 
     def __init__(self, sheet: Sheet, path: str, shape: Shape) -> None:
@@ -164,7 +164,7 @@ def part(sheet: Sheet, path: str, shape: Shape) -> Part:
 
 def _kind(sheet: Sheet, path: str, shape: Shape) -> Callable[[Sheet, str, Shape], Part]:
     if shape.table:
-        return Table
+        return NamedPlaces
     if shape.words and shape.lengths and not shape.gaps:
         return Bag
     if shape.lengths:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from himeji.rules import Game
 from himeji.rules.errors import InvalidRequest
 
-from himeji_sdk._bot import AnyBot, End, Player, Question, Start, maker
+from himeji_sdk._bot import AnyBot, End, Player, Question, Start, bot_factory
 
 LEARNER = "learner"
 
@@ -20,7 +20,7 @@ class Opponents:
         bots = [self._anything] * count if bots is None else bots
         if len(bots) != count:
             raise InvalidRequest(f"there are {count} other seats, and {len(bots)} opponents")
-        self._makers = [maker(bot) for bot in bots]
+        self._factories = [bot_factory(bot) for bot in bots]
         self._players: dict[int, Player] = {}
         self._random = random.Random(0)  # noqa: S311 - a game, no secret
 
@@ -28,10 +28,10 @@ class Opponents:
         """Take the seats of a new game; the seed is for those that play at random."""
         self._random = random.Random(seed)  # noqa: S311 - a game, no secret
         seats = [(learner + place) % game.seats for place in range(game.seats)]
-        names = [LEARNER, *[each.name for each in self._makers]]
+        names = [LEARNER, *[each.name for each in self._factories]]
         table = tuple(names[seats.index(seat)] for seat in range(game.seats))
         self._players = {
-            seat: each.player() for seat, each in zip(seats[1:], self._makers, strict=True)
+            seat: each.new_player() for seat, each in zip(seats[1:], self._factories, strict=True)
         }
         for seat, player in self._players.items():
             player.start(Start(game.ruleset.name, seat, table, dict(game.options)))

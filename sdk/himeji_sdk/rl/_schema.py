@@ -1,7 +1,7 @@
 """The observation vector: every position as numbers in a row of one fixed length, each with a name.
 
 A schema belongs to a ruleset, a number of seats and options. It is drawn up from positions of
-random games (`shape.py`) that are the same everywhere, so it only changes when the ruleset does.
+random games (`_shape.py`) that are the same everywhere, so it only changes when the ruleset does.
 """
 
 from __future__ import annotations

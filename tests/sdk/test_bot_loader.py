@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from himeji.rules.errors import InvalidRequest
 from himeji_bots.random import RandomBot
 from himeji_sdk import _cli as cli, play
-from himeji_sdk._bot import maker
+from himeji_sdk._bot import bot_factory
 from himeji_sdk._bot_loader import find_bot, load_bot
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
@@ -114,17 +114,17 @@ def test_a_bot_has_the_options_that_its_constructor_takes(tmp_path):
     file = write(tmp_path / "choosy.py", OPTIONS)
     bot = load_bot(f"{file}:place=3,mood=blue")
     assert play([bot, bot], seed=1).game.over
-    assert maker(bot).make().told == (3, None, "blue")
-    assert maker(load_bot(f"{file}:Choosy:seed=7")).make().told == (0, 7, "")
-    assert maker(bot).name == f"{file}:place=3,mood=blue"
+    assert bot_factory(bot).make().told == (3, None, "blue")
+    assert bot_factory(load_bot(f"{file}:Choosy:seed=7")).make().told == (0, 7, "")
+    assert bot_factory(bot).name == f"{file}:place=3,mood=blue"
 
 
 def test_a_wish_is_heard_if_the_bot_has_the_option_and_its_name_did_not_say_it(tmp_path):
     file = write(tmp_path / "choosy.py", OPTIONS)
     found = find_bot(f"{file}:place=3")
-    assert maker(found.bot(seed=5, place=4, colour=6)).make().told == (3, 5, "")
+    assert bot_factory(found.bot(seed=5, place=4, colour=6)).make().told == (3, 5, "")
     function = find_bot(write(tmp_path / "f.py", FUNCTION))
-    assert function.bot(seed=5) is function.thing
+    assert function.bot(seed=5) is function.target
 
 
 @pytest.mark.parametrize(
