@@ -1,4 +1,4 @@
-"""Bots: the class to derive from, what it is told, and the player that calls it."""
+"""Bots: the class to derive from, the arguments of its methods, and the player that calls it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Question:
 
 
 class Player:
-    """A bot in a game: calls it, whatever kind of thing it is, and turns its mistakes to faults."""
+    """Calls a bot of any kind in one game, and turns its mistakes into BotFault."""
 
     def __init__(self, bot: Any, name: str) -> None:
         self._bot = bot
@@ -121,7 +121,7 @@ class Player:
         self._notify("on_end", end, end.game_id, end.seat)
 
     def answer(self, question: Question) -> int:
-        """Ask the bot; raises BotFault unless it answers with a legal action."""
+        """The bot's action; raises BotFault unless it is legal."""
         if isinstance(self._bot, Bot):
             left, passed = question.time_left, time.monotonic() - question.asked
             self._bot.time_left = None if left is None else max(0.0, left - passed)

@@ -36,7 +36,7 @@ def installed_bots() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class BotSpec:
-    """What a text names: a bot, or a class of bots with options for its constructor."""
+    """The bot that a text names: a bot, or a class of bots with options for its constructor."""
 
     text: str
     target: Any
@@ -63,7 +63,7 @@ def load_bot(text: str) -> AnyBot:
 
 
 def find_bot(text: str) -> BotSpec:
-    """What a text names, checked; raises InvalidRequest."""
+    """Find and check the bot that a text names; raises InvalidRequest."""
     place, _, tail = text.rpartition(":")
     if "=" not in tail:
         return BotSpec(text, _resolve(text), {})

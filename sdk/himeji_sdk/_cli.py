@@ -1,4 +1,4 @@
-"""The command line `himeji`: its frame, and the commands that installed packages bring along.
+"""The command line `himeji`: its group, and the commands of installed packages.
 
 Other packages name their commands in the entry-point group `himeji.commands`. A command is loaded
 when it is asked for; one whose extra is not installed says which extra it needs.
@@ -82,7 +82,7 @@ def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
 
 
 def _missing_extra(command: str, error: ModuleNotFoundError) -> str | None:
-    """Say which extra the command lacks, or None when the missing module is a defect."""
+    """The sentence that names the missing extra; None if the missing module is a defect."""
     entry_point = _entry_points().get(command)
     package = _PACKAGE.match(entry_point.module) if entry_point else None
     if package is None or (error.name or "himeji").startswith("himeji"):

@@ -1,4 +1,4 @@
-"""A game in the terminal: each drawing over the one before; plain text where there is none."""
+"""Games in the terminal: each drawing replaces the one before; plain text without a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_LINES: Final = 8
 
 
 class Screen:
-    """Where drawings go, with so many seconds between two of them."""
+    """The terminal, with a delay in seconds between two drawings."""
 
     def __init__(self, delay: float = 0.0) -> None:
         console = Console()
@@ -27,7 +27,7 @@ class Screen:
         self._drawn = 0
 
     def draw(self, game: Game, below: Iterable[str] = ()) -> None:
-        """Draw a position, and under it what there is to say about it."""
+        """Draw a position, and lines of text below it."""
         if self._drawn and self._delay:
             time.sleep(self._delay)
         self._drawn += 1
@@ -37,8 +37,8 @@ class Screen:
             click.clear()
         click.echo("\n".join([*page, *newest]))
 
-    def advice(self, game: Game) -> str:
-        """What to say of a terminal that is too small for the drawing; empty if it is not."""
+    def size_warning(self, game: Game) -> str:
+        """A warning if the terminal is too small for the drawing, else empty."""
         needed = render.text(game).count("\n") + MAX_LINES + 1
         if not self.is_terminal or self.lines >= needed:
             return ""
@@ -57,4 +57,4 @@ class LiveView:
         fresh = (game.log or [])[self._log_count :]
         self._log_count += len(fresh)
         happened = [game.ruleset.tell(record, game.seats) for record in fresh]
-        self._screen.draw(game, [*happened, self._screen.advice(game)])
+        self._screen.draw(game, [*happened, self._screen.size_warning(game)])

@@ -134,7 +134,10 @@ class Backoff:
     """Delays between retries: exponential, with jitter, so that clients do not retry in step."""
 
     FIRST: Final = 0.1
+    """Seconds of the first delay, at most."""
+
     LONGEST: Final = 10.0
+    """Seconds of any delay, at most."""
 
     def __init__(self) -> None:
         self._tries = 0

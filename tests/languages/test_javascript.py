@@ -37,16 +37,16 @@ def command(clone: Path) -> list[str]:
     return [node(), str(clone / FOLDER / "bot.mjs")]
 
 
-def test_it_plays_a_whole_game_against_the_house(command, place):
-    playing.plays_a_whole_game(command, place.target, place)
+def test_it_plays_a_whole_game_against_the_house(command, endpoint):
+    playing.plays_a_whole_game(command, endpoint.target, endpoint)
 
 
-def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(command, place, breaking_line):
-    playing.comes_back_to_a_game(command, breaking_line(BREAKS), place)
+def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(command, endpoint, breaking_line):
+    playing.comes_back_to_a_game(command, breaking_line(BREAKS), endpoint)
 
 
-def test_it_says_what_is_wrong_with_a_token(command, place):
-    playing.says_what_is_wrong_with_a_token(command, place)
+def test_it_says_what_is_wrong_with_a_token(command, endpoint):
+    playing.says_what_is_wrong_with_a_token(command, endpoint)
 
 
 def test_it_is_short_and_uses_nothing_but_the_contract():
@@ -58,7 +58,7 @@ def test_it_is_short_and_uses_nothing_but_the_contract():
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in package["dependencies"].values())
 
 
-def test_the_commands_of_the_page_are_those_that_are_used_here(clone, place):
+def test_the_commands_of_the_page_are_those_that_are_used_here(clone, endpoint):
     install, play = playing.commands("JavaScript")
     assert install.startswith(f"npm install --prefix {FOLDER} --")
     makefile = (playing.ROOT / "Makefile").read_text(encoding="utf-8")
@@ -68,8 +68,8 @@ def test_the_commands_of_the_page_are_those_that_are_used_here(clone, place):
         cwd=clone,
         env=os.environ
         | {
-            "HIMEJI_TARGET": place.target,
-            "HIMEJI_TOKEN_FILE": str(place.token_file),
+            "HIMEJI_TARGET": endpoint.target,
+            "HIMEJI_TOKEN_FILE": str(endpoint.token_file),
             "PATH": str(Path(node()).parent) + os.pathsep + os.environ["PATH"],
         },
         capture_output=True,

@@ -17,7 +17,7 @@ HEAD = """
 import ctypes, os, random, signal, sys, time
 from himeji_sdk import Bot
 
-class Patient(Bot):
+class Examined(Bot):
 """
 GOOD = """
     def choose(self, game, legal):
@@ -247,8 +247,8 @@ def test_the_command_tells_faults_and_advice_and_fails(tmp_path):
     )
     assert told.returncode == 1
     lines = told.stdout.splitlines()
-    assert lines[0] == "ok     loading      mine is the bot Patient"
-    assert lines[2].startswith("FAULT  crashes      Patient crashed (seat 0): KeyError: ")
+    assert lines[0] == "ok     loading      mine is the bot Examined"
+    assert lines[2].startswith("FAULT  crashes      Examined crashed (seat 0): KeyError: ")
     assert lines[3].strip() == CHECKS["crashes"]
     assert lines[-1] == "mine is not fit: crashes"
     assert "\x1b" not in told.stdout + told.stderr, "no colours where there is no terminal"

@@ -1,4 +1,4 @@
-"""Games by single calls: for tools, people and bots that want to hold the loop themselves."""
+"""Games by unary calls: for tools, people and bots that want to hold the loop themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A game in an arena by single calls: its questions, answers, end and replay, held by a handle."""
+"""The handle of a game in an arena: its decisions, answers, end and replay by unary calls."""
 
 from __future__ import annotations
 

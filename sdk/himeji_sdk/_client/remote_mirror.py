@@ -19,7 +19,7 @@ class MissingEventsError(Exception):
 
 
 class RemoteMirror:
-    """What is known of a game by its events. Its chance to come is its own, by a fresh seed."""
+    """A game as its events so far show it. Its future chance is its own, by a fresh seed."""
 
     def __init__(self, game: GameMessage) -> None:
         """Raises UnknownRuleset, VersionMismatch for a game that this engine does not play."""

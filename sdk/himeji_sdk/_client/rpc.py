@@ -74,5 +74,5 @@ class Retries:
 
 
 def new_entropy() -> bytes:
-    """What a seat contributes to the chance of a game, so that the arena cannot choose it alone."""
+    """A seat's contribution to the chance of a game, so that the arena cannot choose it alone."""
     return secrets.token_bytes(_ENTROPY_BYTES)

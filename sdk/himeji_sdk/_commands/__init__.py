@@ -1,4 +1,4 @@
-"""The commands of this package, a module for each thing that they are about."""
+"""The commands of the SDK, a module per topic."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each with one name, one text and one meaning."""
+"""Options of several commands, each with one name, one text and one meaning."""
 
 from __future__ import annotations
 

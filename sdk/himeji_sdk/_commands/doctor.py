@@ -24,7 +24,9 @@ _MARKS: Final = {
 _NO_MARK: Final = click.style("-      ", dim=True)
 
 
-def _clock(_context: click.Context, _option: click.Parameter, text: str) -> tuple[float, float]:
+def _parse_clock(
+    _context: click.Context, _option: click.Parameter, text: str
+) -> tuple[float, float]:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\+(\d+(?:\.\d+)?)", text)
     if found is None:
         raise click.BadParameter("a clock is given as BANK+INCREMENT in seconds, such as 120+0.5")
@@ -56,7 +58,7 @@ def _clock(_context: click.Context, _option: click.Parameter, text: str) -> tupl
     "--clock",
     default="120+0.5",
     show_default=True,
-    callback=_clock,
+    callback=_parse_clock,
     help="What the bot has for a game, and gets for a choice, in seconds: a ladder's clock.",
 )
 @click.option("--deterministic", is_flag=True, help="The same seed must give the same choices.")

@@ -23,7 +23,7 @@ _NUMBERS: Final = frozenset(
 
 
 def _table(*columns: str, title: str | None = None) -> Table:
-    """A table that is narrow enough for a terminal, and that cuts nothing short."""
+    """A table that fits a terminal without truncating anything."""
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         table.add_column(
@@ -36,7 +36,7 @@ def _table(*columns: str, title: str | None = None) -> Table:
     return table
 
 
-def reasons(counts: Iterable[Any]) -> str:
+def _reasons(counts: Iterable[Any]) -> str:
     """How games ended, other than by the rules."""
     others = [each for each in counts if each.end_reason not in _BY_THE_RULES]
     return ", ".join(f"{each.count} {_reason_words(each.end_reason)}" for each in others)
@@ -47,7 +47,6 @@ def _reason_words(reason: EndReason.ValueType) -> str:
 
 
 def ladders(found: Iterable[Any]) -> Table:
-    """The ladders of an arena."""
     table = _table("ladder", "ruleset", "seats", "clock", "season", "bots", "waiting", "playing")
     for each in found:
         bank, increment = each.clock.bank.seconds, each.clock.increment.ToMilliseconds() / 1000
@@ -66,7 +65,6 @@ def ladders(found: Iterable[Any]) -> Table:
 
 
 def standings(title: str, rows: Iterable[Any]) -> Table:
-    """The table of a ladder."""
     columns = ("place", "bot", "rating", "mean", "±", "games", "ranks", "score", "lost otherwise")
     table = _table(*columns, title=title)
     for row in rows:
@@ -78,21 +76,20 @@ def standings(title: str, rows: Iterable[Any]) -> Table:
             f"{row.rating.mean:.1f}",
             f"{row.rating.uncertainty:.1f}",
             str(row.games),
-            shares(row.rank_counts),
+            _shares(row.rank_counts),
             f"{row.mean_score:.1f}",
-            reasons(row.end_reasons),
+            _reasons(row.end_reasons),
         )
     return table
 
 
-def shares(counts: Iterable[int]) -> str:
+def _shares(counts: Iterable[int]) -> str:
     """Rank counts as percentages, the first rank first."""
     found = list(counts)
     return " ".join(f"{100 * count / max(1, sum(found)):.0f}%" for count in found)
 
 
 def history(bot: str, entries: Iterable[Any]) -> Table:
-    """The rated games of a bot."""
     columns = ("when", "ladder", "game", "against", "rank", "score", "mean", "lost by")
     table = _table(*columns, title=bot)
     for entry in entries:
@@ -113,7 +110,6 @@ def history(bot: str, entries: Iterable[Any]) -> Table:
 
 
 def head_to_head(one: str, other: str, found: Iterable[Any]) -> Table:
-    """What two bots did against each other."""
     columns = ("ladder", "games", "won", "tied", "lost", "margin")
     table = _table(*columns, title=f"{one} and {other}")
     for each in found:
@@ -123,7 +119,6 @@ def head_to_head(one: str, other: str, found: Iterable[Any]) -> Table:
 
 
 def seasons(ladder: str, found: Iterable[Any]) -> Table:
-    """The seasons of a ladder."""
     table = _table("season", "title", "from", "to", "games", title=ladder)
     for each in found:
         ended = each.end_time.ToDatetime().date().isoformat() if each.HasField("end_time") else ""
@@ -133,7 +128,6 @@ def seasons(ladder: str, found: Iterable[Any]) -> Table:
 
 
 def tournament(title: str, entrants: Iterable[Any]) -> Table:
-    """The table of a tournament."""
     columns = ("place", "bot", "points", "games", "ranks", "score", "lost otherwise")
     table = _table(*columns, title=title)
     for row in entrants:
@@ -142,9 +136,9 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
             row.bot,
             f"{row.points:g}",
             str(row.games),
-            shares(row.rank_counts),
+            _shares(row.rank_counts),
             f"{row.mean_score:.1f}",
-            reasons(row.end_reasons),
+            _reasons(row.end_reasons),
         )
     return table
 

@@ -1,4 +1,4 @@
-"""The command `himeji match`: plays a match on all cores and tells what it showed."""
+"""The command `himeji match`: plays a match on all cores and reports the result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _MatchProgress:
     tally: Tally
     sprt: Sprt | None
     end: int | None
-    """So many groups are played at most; None: until the test knows."""
+    """The most groups to play; None: until the test has decided."""
 
     def add(self, group: Group) -> None:
         scores = self.tally.add(group)
@@ -166,7 +166,7 @@ def _run(progress: _MatchProgress, file: MatchFile | None, cores: int) -> bool:
 
 
 def _groups(progress: _MatchProgress, cores: int) -> Iterator[Group]:
-    """The groups that are still to be played, until nothing more needs to be known."""
+    """Play the missing groups, until the match is complete."""
     if progress.complete:
         return
     first = progress.tally.groups
@@ -189,10 +189,10 @@ def _progress_bar() -> Progress:
 def _status(progress: _MatchProgress) -> str:
     standing = progress.tally.standings()[0]
     low, high = standing.interval
-    told = f"{standing.bot} {standing.score:.1%} ({low:.1%} to {high:.1%})"
+    status = f"{standing.bot} {standing.score:.1%} ({low:.1%} to {high:.1%})"
     if progress.sprt is not None:
-        told += f"  LLR {progress.sprt.llr:.2f}"
-    return told
+        status += f"  LLR {progress.sprt.llr:.2f}"
+    return status
 
 
 def _options(texts: tuple[str, ...]) -> dict[str, str]:

@@ -82,22 +82,22 @@ def show(*, file: Path, step: int | None, svg: Path | None, as_json: bool) -> No
     """Step through the replay in FILE: in a terminal by keys, else as a list."""
     found = Replay.load(file)
     moments = list(found.moments())
-    chosen = _at(moments, step)
+    chosen = _moment_at(moments, step)
     screen = Screen()
     if svg is not None:
         _write_svg(chosen, svg)
     elif as_json:
-        told = [chosen] if step is not None else moments
-        click.echo(json.dumps({**_header(found), "steps": [_facts(each) for each in told]}))
+        shown = [chosen] if step is not None else moments
+        click.echo(json.dumps({**_header(found), "steps": [_facts(each) for each in shown]}))
     elif step is not None:
         screen.draw(chosen.game, [*chosen.happened, f"step {chosen.number}: {chosen.title}"])
     elif screen.is_terminal and sys.stdin.isatty():
         step_through(moments, screen)
     else:
-        _list(found, moments)
+        _print_list(found, moments)
 
 
-def _at(moments: list[Moment], step: int | None) -> Moment:
+def _moment_at(moments: list[Moment], step: int | None) -> Moment:
     if not moments:
         raise InvalidRequest("nothing is to be seen: the game ended before it began")
     if step is not None and step >= len(moments):
@@ -136,7 +136,7 @@ def _facts(moment: Moment) -> dict[str, object]:
     }
 
 
-def _list(replay: Replay, moments: list[Moment]) -> None:
+def _print_list(replay: Replay, moments: list[Moment]) -> None:
     game = replay.message.game
     names = ", ".join(f"seat {seat} {held.bot}" for seat, held in enumerate(game.seats))
     click.echo(f"{game.ruleset}: {names}")

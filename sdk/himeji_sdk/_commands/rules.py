@@ -39,8 +39,8 @@ def rulesets(*, as_json: bool) -> None:
         choices = "; ".join(f"{key}={'|'.join(values)}" for key, values in each.choices.items())
         made_up = _reconstructed(each)
         total = len(each.describe_components())
-        told = f"{made_up} of {total}" if made_up else "none"
-        table.add_row(each.name, seats, choices or "none", each.revision, told)
+        count = f"{made_up} of {total}" if made_up else "none"
+        table.add_row(each.name, seats, choices or "none", each.revision, count)
     Console().print(table)
 
 

@@ -40,7 +40,7 @@ class BotListener(Protocol):
     def on_fault(self, session: GameSession, fault: BotFault) -> None: ...
 
     def on_game_end(self, session: GameSession) -> None:
-        """The bot has been told of a game's end, or is too busy to hear of it."""
+        """The bot's `on_end` was called, or will be when the bot returns from a late answer."""
         ...
 
 
@@ -79,7 +79,7 @@ class BotThreads:
         self.stopping = False
         """Set it, and questions that wait for a thread are skipped."""
         self.ends_pending = 0
-        """Games whose end the bot is being told of."""
+        """Games whose `on_end` call is queued or running."""
         self._loop = loop
         self._listener = listener
         self._limit = limit
@@ -103,7 +103,7 @@ class BotThreads:
             self._loop.call_later(WATCHDOG_INTERVAL_SECONDS, self._watchdog)
 
     def end(self, session: GameSession) -> None:
-        """Tell the bot that a game is over; one that is stuck in it hears of it when it returns."""
+        """Have the bot's `on_end` called; a bot that is stuck in the game is not waited for."""
         late = self._open.pop(session.game_id, None)
         if late is not None and late.thread and not late.reported:
             _log.error("the game ended while its bot was thinking: %s", late.report())

@@ -22,7 +22,7 @@ from himeji_sdk._client.remote_mirror import RemoteMirror, end_of, start_of
 
 @dataclass(frozen=True)
 class Answer:
-    """What the bot chose for a decision."""
+    """The bot's choice for a decision."""
 
     decision: int
     action: int

@@ -39,7 +39,7 @@ class StreamHandler(Protocol):
     """What a ReconnectingStream calls, always in the thread of the job loop."""
 
     def hello(self) -> Hello:
-        """What opens the next stream."""
+        """The message that opens the next stream."""
         ...
 
     def on_message(self, message: PlayResponse) -> None: ...
@@ -59,7 +59,7 @@ class ReconnectingStream:
     def __init__(
         self, target: str, token: str, loop: JobLoop, patience: float, handler: StreamHandler
     ) -> None:
-        """The arena has `patience` seconds to answer for the first time, afterwards forever."""
+        """The arena has `patience` seconds for its first Welcome; later it is retried forever."""
         self.open = False
         """Whether the arena has said Welcome on the current stream."""
         self._target, self._token = target, token

@@ -86,7 +86,7 @@ class Runner:
     # --- the life of a runner -------------------------------------------------------------------
 
     def run(self) -> list[End]:
-        """Play until told to stop; raises what cannot be mended by trying again."""
+        """Play until stopped; raises errors that a retry does not mend."""
         with stop_on_signals(self.stop):
             self._stream.connect()
             try:

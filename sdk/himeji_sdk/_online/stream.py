@@ -94,7 +94,7 @@ class Stream:
 
 
 def join_requests(batch: Sequence[PlayRequest]) -> PlayRequest:
-    """Requests as one message."""
+    """Put requests into one message; the first carries the others."""
     first, *rest = batch
     if not rest:
         return first

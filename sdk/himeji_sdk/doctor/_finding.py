@@ -1,4 +1,4 @@
-"""What an examination finds: one finding per check, in sentences."""
+"""The findings of an examination: one per check, in sentences."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ WARM_UP_GAMES: Final = 2
 """Games in which imports, tables and caches are filled."""
 
 MIN_GAMES: Final = WARM_UP_GAMES + 3
-"""Fewer games tell nothing."""
+"""Fewer games show no trend."""
 
 ALLOWED_GROWTH_BYTES: Final = 32_768
 """Growth per game that is no fault."""

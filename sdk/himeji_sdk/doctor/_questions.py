@@ -38,7 +38,6 @@ def questions(
 
 
 def _seats(settings: Settings) -> int:
-    """The largest number of seats."""
     return max(rules.ruleset(settings.ruleset).seat_counts)
 
 

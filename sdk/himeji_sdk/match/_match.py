@@ -1,4 +1,4 @@
-"""What a match is: its groups of games, the deal of each, and how a group is played and scored."""
+"""Matches: their groups of games, the deal of each, and how a group is played and scored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match found, as JSON and as a table for people."""
+"""The result of a match, as JSON and as a table for people."""
 
 from __future__ import annotations
 
