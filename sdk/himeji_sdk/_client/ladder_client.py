@@ -44,8 +44,8 @@ class LadderClient:
     def call(self, method: str, **fields: Any) -> Any:
         """Call a method of LadderService; raises what the arena refuses.
 
-        `fields` are those of its request. A method that changes something gets a request id, so
-        that it may be sent again.
+        Such as `call("GetStandings", ladder="base-2p")`; the fields are those of its request. A
+        method that changes something gets a request id, so that it may be sent again.
         """
         request = getattr(pb, f"{method}Request")(**fields)
         if "request_id" in request.DESCRIPTOR.fields_by_name:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from himeji import render, rules
 
-from himeji_sdk.doctor._finding import CHECKS, FAULT, Finding, fault, ok, skipped
+from himeji_sdk.doctor._finding import CHECKS, FAULT, Finding, ReportKind, fault, ok, skipped
 from himeji_sdk.doctor._game_checks import OnProgress
 from himeji_sdk.doctor._settings import Settings
 
@@ -42,18 +42,18 @@ class _WorkerEndedError(Exception):
 def examine(settings: Settings, on_progress: OnProgress = lambda _doing: None) -> Iterator[Finding]:
     """Examine a bot; a finding per check, in their order. `on_progress` gets what is being done."""
     healthy = True
-    for finding in _one_worker(settings, on_progress):
+    for finding in _examine_in_worker(settings, on_progress):
         healthy = healthy and finding.verdict != FAULT
         yield finding
     if settings.deterministic:
         yield _check_determinism(settings, on_progress) if healthy else skipped("determinism")
 
 
-def _one_worker(settings: Settings, on_progress: OnProgress) -> Iterator[Finding]:
+def _examine_in_worker(settings: Settings, on_progress: OnProgress) -> Iterator[Finding]:
     missing = [check for check in CHECKS if check != "determinism"]
     try:
-        for what, value in _reports("examine", settings, on_progress):
-            if what == "finding":
+        for kind, value in _reports("examine", settings, on_progress):
+            if kind == ReportKind.FINDING:
                 missing.remove(value["check"])
                 yield Finding(**value)
     except _WorkerEndedError as error:
@@ -103,14 +103,14 @@ def _read_lines(
             raise _WorkerEndedError(
                 "crashes", f"its process ended while {last} ({_exit_text(process)})"
             )
-        ((what, value),) = json.loads(line).items()
-        if what == "done":
+        ((kind, value),) = json.loads(line).items()
+        if kind == ReportKind.DONE:
             return
-        if what == "doing":
+        if kind == ReportKind.DOING:
             last, allowed = value, timeout
             on_progress(value)
         else:
-            yield what, value
+            yield kind, value
 
 
 def _exit_text(process: subprocess.Popen[bytes]) -> str:
@@ -132,7 +132,7 @@ def _check_determinism(settings: Settings, on_progress: OnProgress) -> Finding:
 
 
 def _actions(settings: Settings, on_progress: OnProgress, hash_seed: str) -> list[list[int]]:
-    found = [value for what, value in _reports("compare", settings, on_progress, hash_seed)]
+    found = [value for _, value in _reports("compare", settings, on_progress, hash_seed)]
     return list(found[0])
 
 

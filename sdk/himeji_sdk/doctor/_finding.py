@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from himeji_sdk._bot_fault import CRASHED, HUNG, ILLEGAL
@@ -10,6 +11,15 @@ from himeji_sdk._bot_fault import CRASHED, HUNG, ILLEGAL
 OK: Final = "ok"
 FAULT: Final = "fault"
 SKIPPED: Final = "skipped"
+
+
+class ReportKind(StrEnum):
+    """What a line of a worker process is about."""
+
+    DOING = "doing"
+    FINDING = "finding"
+    ACTIONS = "actions"
+    DONE = "done"
 
 
 @dataclass(frozen=True)

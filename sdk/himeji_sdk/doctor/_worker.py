@@ -16,13 +16,11 @@ from himeji.rules.errors import HimejiError
 
 from himeji_sdk._bot import AnyBot, bot_factory
 from himeji_sdk._bot_loader import load_bot
-from himeji_sdk.doctor._finding import FAULT, Finding, fault, ok, skipped
+from himeji_sdk.doctor._finding import FAULT, Finding, ReportKind, fault, ok, skipped
 from himeji_sdk.doctor._game_checks import check_games, play_to_compare
 from himeji_sdk.doctor._memory_check import check_memory
 from himeji_sdk.doctor._resume_check import check_resuming
 from himeji_sdk.doctor._settings import Settings
-
-DONE = "done"
 
 
 class ExaminationWorker:
@@ -38,23 +36,21 @@ class ExaminationWorker:
         if bot is None:
             return
         for finding in self._findings(bot):
-            self._report("finding", asdict(finding))
+            self._report_finding(finding)
 
     def compare(self) -> None:
         """Play some games, whose actions are compared with those of a second process."""
         bot = load_bot(self._settings.bot)
-        self._report("actions", play_to_compare(bot, self._settings, self._on_progress))
+        self._report(ReportKind.ACTIONS, play_to_compare(bot, self._settings, self._on_progress))
 
     def _load_bot(self) -> AnyBot | None:
         try:
             bot = load_bot(self._settings.bot)
             name = bot_factory(bot).name
         except HimejiError as error:
-            self._report("finding", asdict(fault("loading", error.message)))
+            self._report_finding(fault("loading", error.message))
         else:
-            self._report(
-                "finding", asdict(ok("loading", f"{self._settings.bot} is the bot {name}"))
-            )
+            self._report_finding(ok("loading", f"{self._settings.bot} is the bot {name}"))
             return bot
         return None
 
@@ -67,15 +63,18 @@ class ExaminationWorker:
             yield check(bot, self._settings, self._on_progress) if healthy else skipped(name)
 
     def _on_progress(self, doing: str) -> None:
-        self._report("doing", doing)
+        self._report(ReportKind.DOING, doing)
 
-    def _report(self, what: str, value: object) -> None:
-        line = json.dumps({what: value}) + "\n"
+    def _report_finding(self, finding: Finding) -> None:
+        self._report(ReportKind.FINDING, asdict(finding))
+
+    def _report(self, kind: ReportKind, value: object) -> None:
+        line = json.dumps({kind: value}) + "\n"
         os.write(self._descriptor, line.encode())
 
     def exit(self) -> NoReturn:
         """Report that the task is done, and exit at once: a thread of the bot may hang."""
-        self._report(DONE, True)  # noqa: FBT003 - a value, no switch
+        self._report(ReportKind.DONE, True)  # noqa: FBT003 - a value, no switch
         os._exit(0)
 
 
