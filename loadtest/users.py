@@ -21,8 +21,7 @@ from himeji.v1.account_service_pb2 import (
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.wire.errors import from_rpc_error
 from himeji_bots.random import RandomBot
-from himeji_sdk import Client, End, OnlineGame, connection, run
-from himeji_sdk.ladders import LadderClient
+from himeji_sdk import Client, End, LadderClient, OnlineGame, connection, run
 from locust import User, task
 from locust.env import Environment
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from himeji_sdk.cli import main
+from himeji_sdk._cli import main
 
 from tests.docs.page_shell import PAGES, ROOT, PageShell, blocks, commands, name_of
 
@@ -36,9 +36,9 @@ TYPED = [
 
 
 @pytest.mark.parametrize("page", TYPED, ids=name_of)
-def test_everything_on_a_page_works_in_the_order_in_which_it_stands(page, place, tmp_path):
+def test_everything_on_a_page_works_in_the_order_in_which_it_stands(page, endpoint, tmp_path):
     (tmp_path / ".venv").symlink_to(sys.prefix)
-    env = {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)}
+    env = {"HIMEJI_TARGET": endpoint.target, "HIMEJI_TOKEN_FILE": str(endpoint.token_file)}
     if "HIMEJI_PURE" in os.environ:
         env["HIMEJI_PURE"] = os.environ["HIMEJI_PURE"]
     shell = PageShell(tmp_path, **env)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loadtest.arena import clean_environment
 from tests.languages.relay import Relay
-from tests.sdk.conftest import Place
+from tests.sdk.conftest import Endpoint
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "other-languages.md").read_text(encoding="utf-8")
@@ -27,13 +27,13 @@ def run(command: list[str], target: str, token: str) -> subprocess.CompletedProc
     )
 
 
-def plays_a_whole_game(command: list[str], target: str, place: Place) -> None:
-    done = run(command, target, place.token)
+def plays_a_whole_game(command: list[str], target: str, endpoint: Endpoint) -> None:
+    done = run(command, target, endpoint.token)
     assert done.returncode == 0, done.stderr
     over = OVER.fullmatch(done.stdout)
     assert over is not None, done.stdout
     assert over[2].lower() == "finished"
-    with place.client() as client:
+    with endpoint.client() as client:
         replay = client.replay(over[1])
     assert len(list(replay.verify())) == 8
     game = replay.message.game
@@ -42,14 +42,14 @@ def plays_a_whole_game(command: list[str], target: str, place: Place) -> None:
     assert (mine.score, mine.rank) == (int(over[3]), int(over[4]))
 
 
-def comes_back_to_a_game(command: list[str], relay: Relay, place: Place) -> None:
-    plays_a_whole_game(command, relay.address, place)
+def comes_back_to_a_game(command: list[str], relay: Relay, endpoint: Endpoint) -> None:
+    plays_a_whole_game(command, relay.address, endpoint)
     assert relay.cuts == 1
     assert relay.connections > 1
 
 
-def says_what_is_wrong_with_a_token(command: list[str], place: Place) -> None:
-    done = run(command, place.target, "wrong")
+def says_what_is_wrong_with_a_token(command: list[str], endpoint: Endpoint) -> None:
+    done = run(command, endpoint.target, "wrong")
     assert done.returncode == 1
     assert done.stdout == ""
     assert "token" in done.stderr

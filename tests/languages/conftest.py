@@ -6,22 +6,22 @@ import pytest
 
 from tests.languages.relay import Relay
 from tests.sdk.conftest import (
-    Place,
+    Endpoint,
     _temporary_files_go_with_the_test,
-    place,
+    endpoint,
     short_folder,
 )
 
-__all__ = ["_temporary_files_go_with_the_test", "place", "short_folder"]
+__all__ = ["_temporary_files_go_with_the_test", "endpoint", "short_folder"]
 
 
 @pytest.fixture
-def breaking_connection(place: Place) -> Iterator[Callable[[int], Relay]]:
+def breaking_connection(endpoint: Endpoint) -> Iterator[Callable[[int], Relay]]:
     """Makes relays to the arena that are cut once, after so many bytes from it."""
     relays: list[Relay] = []
 
     def start(cut_after: int) -> Relay:
-        relays.append(Relay(place.target, cut_after))
+        relays.append(Relay(endpoint.target, cut_after))
         return relays[-1]
 
     yield start

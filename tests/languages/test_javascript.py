@@ -37,18 +37,18 @@ def command(clone: Path) -> list[str]:
     return [node(), str(clone / FOLDER / "bot.mjs")]
 
 
-def test_it_plays_a_whole_game_against_the_house(command, place):
-    bot_checks.plays_a_whole_game(command, place.target, place)
+def test_it_plays_a_whole_game_against_the_house(command, endpoint):
+    bot_checks.plays_a_whole_game(command, endpoint.target, endpoint)
 
 
 def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(
-    command, place, breaking_connection
+    command, endpoint, breaking_connection
 ):
-    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), place)
+    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), endpoint)
 
 
-def test_it_says_what_is_wrong_with_a_token(command, place):
-    bot_checks.says_what_is_wrong_with_a_token(command, place)
+def test_it_says_what_is_wrong_with_a_token(command, endpoint):
+    bot_checks.says_what_is_wrong_with_a_token(command, endpoint)
 
 
 def test_it_is_short_and_uses_nothing_but_the_contract():
@@ -60,7 +60,7 @@ def test_it_is_short_and_uses_nothing_but_the_contract():
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in package["dependencies"].values())
 
 
-def test_the_commands_of_the_page_are_those_that_are_used_here(clone, place):
+def test_the_commands_of_the_page_are_those_that_are_used_here(clone, endpoint):
     install, play = bot_checks.commands("JavaScript")
     assert install.startswith(f"npm install --prefix {FOLDER} --")
     makefile = (bot_checks.ROOT / "Makefile").read_text(encoding="utf-8")
@@ -70,8 +70,8 @@ def test_the_commands_of_the_page_are_those_that_are_used_here(clone, place):
         cwd=clone,
         env=os.environ
         | {
-            "HIMEJI_TARGET": place.target,
-            "HIMEJI_TOKEN_FILE": str(place.token_file),
+            "HIMEJI_TARGET": endpoint.target,
+            "HIMEJI_TOKEN_FILE": str(endpoint.token_file),
             "PATH": str(Path(node()).parent) + os.pathsep + os.environ["PATH"],
         },
         capture_output=True,

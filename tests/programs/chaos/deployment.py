@@ -24,7 +24,7 @@ NOT_DURABLE = ("--appendonly", "no")
 SETTINGS = {"HIMEJI_HOUSE": "none", "HIMEJI_HTTP_PORT": "none"}
 """Without house bots and web page an arena starts faster."""
 
-SERVER = ("-c", "from himeji_sdk.cli import main; main()")
+SERVER = ("-c", "from himeji_sdk._cli import main; main()")
 SERVER_WITHOUT_VERSION_CHECK = (str(Path(__file__).with_name("server_without_version_check.py")),)
 """A planted fault: an arena whose commits do not compare the version."""
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from himeji_sdk.cli import main
+from himeji_sdk._cli import main
 from himeji_server.store.client import Pipeline
 
 

@@ -30,18 +30,18 @@ def command() -> list[str]:
 
 
 @pytest.mark.timeout(BUILD_TIMEOUT + bot_checks.TIMEOUT)
-def test_it_plays_a_whole_game_against_the_house(command, place):
-    bot_checks.plays_a_whole_game(command, place.target, place)
+def test_it_plays_a_whole_game_against_the_house(command, endpoint):
+    bot_checks.plays_a_whole_game(command, endpoint.target, endpoint)
 
 
 def test_it_comes_back_when_the_line_breaks_and_finishes_its_game(
-    command, place, breaking_connection
+    command, endpoint, breaking_connection
 ):
-    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), place)
+    bot_checks.comes_back_to_a_game(command, breaking_connection(CUT_AFTER), endpoint)
 
 
-def test_it_says_what_is_wrong_with_a_token(command, place):
-    bot_checks.says_what_is_wrong_with_a_token(command, place)
+def test_it_says_what_is_wrong_with_a_token(command, endpoint):
+    bot_checks.says_what_is_wrong_with_a_token(command, endpoint)
 
 
 def test_it_is_short():
@@ -49,13 +49,13 @@ def test_it_is_short():
 
 
 @pytest.mark.usefixtures("command")
-def test_the_command_of_the_page_plays(place):
+def test_the_command_of_the_page_plays(endpoint):
     _, play = bot_checks.commands("C++")
     done = subprocess.run(
         ["sh", "-ec", play],
         cwd=bot_checks.ROOT,
         env=os.environ
-        | {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)},
+        | {"HIMEJI_TARGET": endpoint.target, "HIMEJI_TOKEN_FILE": str(endpoint.token_file)},
         capture_output=True,
         text=True,
         check=False,

@@ -3,8 +3,8 @@
 from tests.languages.conftest import (
     _temporary_files_go_with_the_test,
     breaking_connection,
-    place,
+    endpoint,
     short_folder,
 )
 
-__all__ = ["_temporary_files_go_with_the_test", "breaking_connection", "place", "short_folder"]
+__all__ = ["_temporary_files_go_with_the_test", "breaking_connection", "endpoint", "short_folder"]

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from himeji_sdk import ladder_tables
+from himeji_sdk._commands import ladder_output
 from rich.console import Console
 
 from tests.programs.ladder_chaos.scenario import LADDER, LadderScenario
@@ -35,7 +35,7 @@ def main():
     given = parser.parse_args()
     report = asyncio.run(play(given.games, given.kills))
     Console(width=120).print(
-        ladder_tables.standings(f"{LADDER}: {dict(report.counts)}", report.rows)
+        ladder_output.standings(f"{LADDER}: {dict(report.counts)}", report.rows)
     )
     levels = [f"{mean:.1f}" for mean in report.means]
     sys.stdout.write(f"mean rating of each level, weakest first: {', '.join(levels)}\n")

@@ -20,8 +20,7 @@ from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.game_pb2 import GameState
 from himeji.v1.game_service_pb2 import ListGamesRequest
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
-from himeji_sdk import connection
-from himeji_sdk.ladders import LadderClient
+from himeji_sdk import LadderClient, connection
 from himeji_server.ladder.background import LEASE
 from himeji_server.store import keys
 

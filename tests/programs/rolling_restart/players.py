@@ -9,9 +9,9 @@ import grpc
 from himeji.rules.errors import HimejiError
 from himeji_bots.random import RandomBot
 from himeji_sdk import Client, connection
-from himeji_sdk.bot import maker
-from himeji_sdk.options import Options
-from himeji_sdk.runner import Runner
+from himeji_sdk._bot import bot_factory
+from himeji_sdk._online.run_options import RunOptions
+from himeji_sdk._online.runner import Runner
 
 from loadtest.arena import POLL_SECONDS
 
@@ -175,7 +175,7 @@ class StreamPair:
         self._threads = [threading.Thread(target=self._run, args=(r,)) for r in self._runners]
 
     def _runner(self, target, token, name):
-        options = Options(
+        options = RunOptions(
             name=name,
             games=None,
             invitations=False,
@@ -183,7 +183,7 @@ class StreamPair:
             limit=None,
             resign_on_fault=False,
         )
-        return Runner(maker(ThinkingBot(self._ended)), target, token, options)
+        return Runner(bot_factory(ThinkingBot(self._ended)), target, token, options)
 
     def _run(self, runner):
         try:
