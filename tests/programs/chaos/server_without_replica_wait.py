@@ -3,18 +3,18 @@
 import sys
 
 from himeji_sdk._cli import main
-from himeji_server.store.client import Pipeline
+from himeji_server.store.pipelining import Pipeline
 
 
-def _no_copies(_pipeline):
+def _no_replicas(_pipeline):
     return 0
 
 
-def _ignored(_pipeline, _copies):
+def _ignored(_pipeline, _replicas):
     return None
 
 
 if __name__ == "__main__":
-    Pipeline.copies = property(_no_copies, _ignored)
+    Pipeline.replicas = property(_no_replicas, _ignored)
     sys.argv[0] = "himeji"
     main()
