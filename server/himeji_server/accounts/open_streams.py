@@ -3,7 +3,7 @@
 A handler that holds a stream registers it for as long as it is open:
 
     with streams.watch(current_caller()) as ended:
-        ...   # `ended` is an asyncio.Event; once it is set, send Notice TOKEN_REVOKED and raise
+        ...   # `ended` is an asyncio.Event; once it is set, send StreamEnd TOKEN_REVOKED and raise
         ...   # token_ended(), for which the guard makes the status UNAUTHENTICATED
 
 It is set within two seconds of a revocation by any process, of the token's expiry, and of the end

@@ -4,7 +4,7 @@ A seat that has answered is taken, so the game itself tells who did. Nothing els
 """
 
 from himeji.v1.game_pb2 import EndReason, GameResult
-from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
+from himeji.v1.play_service_pb2 import ReadyNoted, Seated, SeatingFailed
 
 from himeji_server.games.live_game import GameView
 from himeji_server.store.games import OVER, WAITING, StoredGame
@@ -44,46 +44,38 @@ def write_deadline(message: Seated, view: GameView, answer_ms: int, now: int) ->
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def failed_notice(view: GameView, bot: str, answer_ms: int) -> Notice:
-    """What a bot hears of a seating that failed."""
+def seating_failed(view: GameView, bot: str, answer_ms: int) -> SeatingFailed:
+    """What a bot is told of a seating that failed."""
     late = bot in unanswered(view.stored) and ran_out(view.stored, answer_ms)
     ladder = view.header.ladder
     where = f"the queue of {ladder}" if ladder else "the tournament"
     if late:
-        return Notice(
-            kind=NoticeKind.NOTICE_KIND_UNSEATED,
-            message=f"the seating in {view.game_id} was not answered in time: you are out of "
-            f"{where}, enter again",
-            game_id=view.game_id,
-            ladder=ladder,
+        message = (
+            f"the seating in {view.game_id} was not answered in time: you are out of "
+            f"{where}, enter again"
         )
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_SEATING_FAILED,
-        message=f"{view.game_id} does not begin, because another seat did not answer: you are "
-        f"back at your place in {where}",
-        game_id=view.game_id,
-        ladder=ladder,
+    else:
+        message = (
+            f"{view.game_id} does not begin, because another seat did not answer: you are "
+            f"back at your place in {where}"
+        )
+    return SeatingFailed(
+        game_id=view.game_id, ladder=ladder, still_queued=not late, message=message
     )
 
 
-def declined_notice(view: GameView) -> Notice:
+def seating_declined(view: GameView) -> SeatingFailed:
     """The answer to a bot that declines its seat."""
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_UNSEATED,
-        message=f"the seat in {view.game_id} is declined",
+    return SeatingFailed(
         game_id=view.game_id,
         ladder=view.header.ladder,
+        message=f"the seat in {view.game_id} is declined",
     )
 
 
-def ready_notice(view: GameView) -> Notice:
+def ready_noted(view: GameView) -> ReadyNoted:
     """The answer to a bot that is ready."""
     open_seats = len(view.open_seats())
     wait = "seat" if open_seats == 1 else "seats"
     message = f"waiting for {open_seats} {wait}" if open_seats else "all seats have answered"
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_READY,
-        message=message,
-        game_id=view.game_id,
-        ladder=view.header.ladder,
-    )
+    return ReadyNoted(game_id=view.game_id, message=message)

@@ -12,15 +12,14 @@ from typing import Final
 import himeji
 from himeji import rules
 from himeji.rules.errors import StoreUnavailable, UnknownGame, VersionMismatch
-from himeji.v1.game_pb2 import Want
-from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse, ServerMessage
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.client_errors import as_error
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.queue_commands import QueueCommands
-from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
+from himeji_server.ladder.stream import LadderStream, ladder_closed, removed_from_queue
 from himeji_server.play.dispatcher import Dispatcher
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
@@ -31,7 +30,7 @@ from himeji_server.tasks import wait_for
 
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
-_OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
+_OUT_OF_QUEUE: Final = {"left": removed_from_queue, "closed": ladder_closed}
 
 
 class Session:
@@ -49,7 +48,7 @@ class Session:
         self.stream = secrets.token_hex(8)
         self._use_cases = use_cases
         self._stopped = False
-        self._writer = StreamWriter(use_cases.limits, batches=Want.WANT_MORE_AT_ONCE in hello.wants)
+        self._writer = StreamWriter(use_cases.limits)
         self.close = self._writer.close
         self._ladder = LadderStream(queue_commands, player)
         self._subscriptions = Subscriptions(use_cases, self._ladder, player, hello, self._writer)
@@ -75,9 +74,9 @@ class Session:
             writer.start(self._dispatcher.read, requests)
             writer.start(self._stay_present, ended)
             try:
-                while batch := await writer.outbox.waiting():
-                    for message in batch:
-                        await write(message)
+                while batches := await writer.outbox.batches():
+                    for batch in batches:
+                        await write(batch)
             finally:
                 await self._stop()
         if writer.error is not None:
@@ -115,7 +114,7 @@ class Session:
             if what == "seated":
                 self._subscriptions.follow(name)
             elif what in _OUT_OF_QUEUE:
-                self._writer.send(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
+                self._writer.send(ServerMessage(left_queue=_OUT_OF_QUEUE[what](name)))
             elif name != self.stream:
                 self.close(StreamEnd.ousted(self.player.bot, name))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
@@ -127,7 +126,7 @@ class Session:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
         await self._use_cases.open_stream(self.player, self.stream)
         unfinished = await self._unfinished()
-        answer = PlayResponse(request_id=hello_id)
+        answer = ServerMessage(request_id=hello_id)
         answer.welcome.protocol_version = PROTOCOL
         answer.welcome.server = f"himeji/{himeji.__version__}"
         answer.welcome.engine_version = himeji.__version__
@@ -140,7 +139,7 @@ class Session:
         self._writer.send(answer)
         for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
             self._subscriptions.follow(game_id)
-        if Want.WANT_INVITATIONS in self._subscriptions.wants:  # those that came while it was away
+        if self._subscriptions.accepts_invitations:  # those that came while it was away
             for game_id in await self._use_cases.games_of(self.player.bot):
                 self._subscriptions.follow(game_id)
 

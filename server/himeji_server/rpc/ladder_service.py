@@ -92,7 +92,7 @@ class LadderService:
     async def WatchResults(
         self, request: pb.WatchResultsRequest, _context: Any
     ) -> AsyncIterator[pb.WatchResultsResponse]:
-        closing = StreamEnd.draining()
+        end = StreamEnd.draining()
         with ExitStack() as stack:
             try:
                 stack.enter_context(self._watchers.held(current_caller().owner))
@@ -101,10 +101,10 @@ class LadderService:
                     async for result in results:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
-                closing = StreamEnd.by(error)
-        yield pb.WatchResultsResponse(notice=closing.notice())
-        if closing.error is not None:
-            raise closing.error
+                end = StreamEnd.by(error)
+        yield pb.WatchResultsResponse(stream_end=end.to_message())
+        if end.error is not None:
+            raise end.error
 
     async def RecomputeStandings(
         self, request: pb.RecomputeStandingsRequest, _context: Any
