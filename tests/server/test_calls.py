@@ -215,7 +215,7 @@ async def test_a_defect_before_the_first_message_is_told_alike(shape):
 @pytest.mark.parametrize("says", ["a word", "nothing"])
 async def test_a_stream_is_refused_when_it_has_said_its_first_word_or_has_none(monkeypatch, says):
     if says == "nothing":
-        monkeypatch.setattr(interceptor, "SECONDS_FOR_A_WORD", 0.1)
+        monkeypatch.setattr(interceptor, "FIRST_MESSAGE_SECONDS", 0.1)
     decided = asyncio.Event()
 
     async def refuse(_request, _context):

@@ -63,7 +63,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             dev=settings.dev,
             limits=settings.limits,
             shared_port=settings.processes > 1,
-            crowded={play_service.PLAY: playing.crowded},
+            overload_handlers={play_service.PLAY: playing.overload_handler},
         )
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)

@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.limits import MOST_BYTES_READ, MOST_METADATA_READ, Limits
 from himeji_server.rpc import rpc_handlers
-from himeji_server.rpc.interceptor import CallInterceptor, Crowded
+from himeji_server.rpc.interceptor import CallInterceptor, OverloadHandler
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.settings import HOST
 from himeji_server.startup_errors import port_unavailable
@@ -36,16 +36,16 @@ def build(  # noqa: PLR0913 - the parts, each once
     dev: bool = False,
     limits: Limits | None = None,
     shared_port: bool = False,
-    crowded: Mapping[str, Crowded] | None = None,
+    overload_handlers: Mapping[str, OverloadHandler] | None = None,
 ) -> grpc.aio.Server:
-    """Build the server of the contract; what has no implementation says so when it is called.
+    """Build the server; methods without an implementation answer UNSUPPORTED.
 
-    A shared port is one on which other processes of the same arena listen as well. `crowded` says
-    by path what answers instead of a handler while there is no room.
+    A shared port is one on which other processes of the same arena listen as well. The overload
+    handlers, by path, answer instead of a method's handler while the process is full.
     """
-    guard = CallInterceptor(authorise or Authoriser(), crowded)
+    interceptor = CallInterceptor(authorise or Authoriser(), overload_handlers)
     options = _options(limits or Limits(), shared_port=shared_port)
-    server = grpc.aio.server(interceptors=[guard], options=options)
+    server = grpc.aio.server(interceptors=[interceptor], options=options)
     ours = rpc_handlers.handlers(implementations or {})
     server.add_generic_rpc_handlers((*ours, rpc_handlers.handler(_HEALTH, readiness.servicer)))
     if dev:

@@ -17,7 +17,7 @@ from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.rpc.interceptor import SECONDS_FOR_A_WORD
+from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
 PLAY: Final = f"/{SERVICE}/Play"
@@ -56,7 +56,9 @@ class PlayService:
             stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
             await session.run(first.request_id, requests, context.write, ended)
 
-    def crowded(self) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
+    def overload_handler(
+        self,
+    ) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
         """What answers Play, whoever calls, while this process is full; None while it is not."""
         full = self._places.full()
         return None if full is None else partial(_refuse, full, PlayRequest())
@@ -85,7 +87,7 @@ async def _refuse(
     if first.WhichOneof("body") is None:
         # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_FOR_A_WORD):
+            async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
                 first = await anext(requests, first)
     notice = StreamEnd.by(error).notice()
     await context.write(PlayResponse(request_id=first.request_id, notice=notice))
