@@ -20,7 +20,7 @@ from himeji.v1 import game_pb2, game_service_pb2 as games_pb2, play_service_pb2 
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import from_rpc_error
-from himeji_server.launch import supervisor
+from himeji_server.launch import worker_pool
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
@@ -251,7 +251,7 @@ def test_a_process_reads_the_settings_that_its_parent_wrote():
         limits=Limits(games_per_owner=7, slow_seconds=1.5),
         processes=4,
     )
-    number, read = supervisor.read(supervisor.written(2, settings))
+    number, read = worker_pool.read(worker_pool.written(2, settings))
     assert number == 2
     # Token files and house bots are the parent's alone.
     assert read == replace(settings, admin_token_file=None, house=())

@@ -15,7 +15,7 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server import log, metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.ladder import ladders
-from himeji_server.launch import data_folder, supervisor, token_file
+from himeji_server.launch import data_folder, token_file, worker_pool
 from himeji_server.launch.embedded_redis import EmbeddedRedis
 from himeji_server.launch.house_bots import HouseBots
 from himeji_server.launch.runtime import Chore, background, until_told
@@ -88,7 +88,7 @@ async def arena(settings: Settings) -> AsyncIterator[Arena]:
         token = await _prepare(accounts, settings)
         await stack.enter_async_context(background(*home.chores))
         if settings.processes > 1:
-            several = await stack.enter_async_context(supervisor.running(settings, home.url))
+            several = await stack.enter_async_context(worker_pool.running(settings, home.url))
             port, metrics_ports = several.port, several.metrics_ports
             http_port = several.http_port
         else:

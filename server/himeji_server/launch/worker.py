@@ -12,7 +12,7 @@ from himeji_server import log, metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.launch.runtime import until_told
 from himeji_server.launch.server_process import serving
-from himeji_server.launch.supervisor import READY, VARIABLE, read
+from himeji_server.launch.worker_pool import READY, VARIABLE, read
 from himeji_server.settings import Settings
 from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store, StoreRefusedError
