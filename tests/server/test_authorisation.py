@@ -571,10 +571,10 @@ def test_a_token_file_that_cannot_be_written_is_one_sentence(start_arena, tmp_pa
 
 async def test_a_token_file_that_others_could_read_counts_as_known_to_them(accounts, tmp_path):
     file = tmp_path / "token"
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     secret = file.read_text().strip()
     file.chmod(0o640)
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text().strip() != secret
     with pytest.raises(errors.InvalidToken):
@@ -586,15 +586,15 @@ async def test_a_token_file_that_others_could_read_counts_as_known_to_them(accou
 async def test_a_token_file_with_nothing_good_in_it_is_written_anew(accounts, tmp_path, content):
     file = tmp_path / "token"
     file.write_bytes(content)
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     caller = await accounts.tokens.verify(file.read_text().strip())
     assert (caller.owner, caller.scopes) == ("local", frozenset(ALL_SCOPES))
 
 
 async def test_a_token_file_keeps_no_token_of_another_owner(accounts, tmp_path):
     file = tmp_path / "token"
-    await token_file.keep(file, accounts, "admin")
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "admin")
+    await token_file.ensure_token(file, accounts, "local")
     assert (await accounts.tokens.verify(file.read_text().strip())).owner == "local"
     with pytest.raises(StartRefusedError):
-        await token_file.keep(file / "below", accounts, "local")
+        await token_file.ensure_token(file / "below", accounts, "local")

@@ -173,7 +173,7 @@ def arena(short_folder, cluster):
     async def opened_with(**changed):
         folder, url = short_folder / "d", None if cluster is None else cluster.url
         settings = Settings(port=0, data=folder, redis=url, limits=replace(Limits(), **changed))
-        async with serve.arena(settings) as opened:
+        async with serve.open_arena(settings) as opened:
             token = (folder / "token").read_text().strip()
             client = Client(f"127.0.0.1:{opened.port}", token)
             try:

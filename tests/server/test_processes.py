@@ -251,7 +251,7 @@ def test_a_process_reads_the_settings_that_its_parent_wrote():
         limits=Limits(games_per_owner=7, slow_seconds=1.5),
         processes=4,
     )
-    number, read = worker_pool.read(worker_pool.written(2, settings))
+    number, read = worker_pool.from_json(worker_pool.to_json(2, settings))
     assert number == 2
     # Token files and house bots are the parent's alone.
     assert read == replace(settings, admin_token_file=None, house=())

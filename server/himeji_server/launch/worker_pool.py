@@ -1,7 +1,7 @@
-"""Several server processes of one arena: on one port and one Redis, kept running, and drained.
+"""Several server processes (workers) of one arena, on one port and one Redis.
 
-The parent answers no calls. It reserves the port, so that a child that dies leaves it to nobody
-else, and each child listens on it too; the kernel spreads the connections.
+The parent answers no calls. It reserves the port, so that no other program can take it while a
+worker restarts; each worker listens on it too, and the kernel spreads the connections.
 """
 
 import asyncio
@@ -20,31 +20,29 @@ import structlog
 
 from himeji_server import metrics
 from himeji_server.launch import die_with_parent
-from himeji_server.launch.runtime import background
+from himeji_server.launch.runtime import run_in_background
+from himeji_server.launch.supervisor import RestartPolicy, SupervisedProcess
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.rpc import grpc_server
 from himeji_server.settings import DRAIN_SECONDS, HOST, Settings
 from himeji_server.startup_errors import StartRefusedError, port_unavailable
 
 READY: Final = "ready"
-"""What a child writes on its standard output once it answers calls."""
+"""What a worker writes on its standard output once it answers calls."""
 
 VARIABLE: Final = "HIMEJI_WORKER"
-"""The environment variable in which a child finds its settings; a URL may have a password."""
+"""The environment variable with a worker's settings: a URL in them may have a password, which
+other users could read on a command line."""
 
 _START_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = DRAIN_SECONDS + 10.0
-_FIRST_WAIT: Final = 0.2
-_LONGEST_WAIT: Final = 10.0
-_STEADY_SECONDS: Final = 60.0  # who lived so long is started again without a long wait
-_NO_FILE: Final = 2  # the tether keeps a file open for its program; standard error is open anyway
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
 class WorkerPool:
-    """What there is to say about the children."""
+    """The ports of the running workers."""
 
     port: int
     metrics_ports: tuple[int, ...]
@@ -53,10 +51,10 @@ class WorkerPool:
 
 @asynccontextmanager
 async def running(settings: Settings, url: str) -> AsyncIterator[WorkerPool]:
-    """Hold the children, all of them answering; raises StartRefusedError if one does not."""
-    with _reserved(settings.port) as port, _reserved_page(settings.http_port) as http_port:
+    """Run the workers until the block ends; raises StartRefusedError if one does not start."""
+    with _reserved(settings.port) as port, _reserved_http(settings.http_port) as http_port:
         ports = metrics.free_ports(settings.metrics_port, settings.processes)
-        children = [
+        workers = [
             WorkerProcess(
                 number,
                 replace(
@@ -70,22 +68,26 @@ async def running(settings: Settings, url: str) -> AsyncIterator[WorkerPool]:
             for number in range(settings.processes)
         ]
         try:
-            await asyncio.gather(*(child.start() for child in children))
-            async with background(*(child.keep_running for child in children)):
+            await asyncio.gather(*(worker.launch() for worker in workers))
+            async with run_in_background(*(worker.keep_running for worker in workers)):
                 yield WorkerPool(port, ports, http_port)
         finally:
-            await asyncio.gather(*(child.stop() for child in children))
+            await asyncio.gather(*(worker.stop() for worker in workers))
 
 
-class WorkerProcess:
+class WorkerProcess(SupervisedProcess):
     """One server process; it dies with its parent."""
 
     def __init__(self, number: int, settings: Settings) -> None:
+        super().__init__("server process", RestartPolicy(), number=number)
         self._number = number
         self._settings = settings
         self._process: asyncio.subprocess.Process | None = None
 
-    async def start(self) -> None:
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def launch(self) -> None:
         """Start the process and return when it answers calls; raises StartRefusedError."""
         process = self._process = await self._spawn()
         line = b""
@@ -94,30 +96,19 @@ class WorkerProcess:
                 async with asyncio.timeout(_START_SECONDS):
                     line = await process.stdout.readline()
         if line.decode().strip() != READY:
+            _kill(process)
+            await process.wait()
             raise StartRefusedError(
                 f"server process {self._number} does not start; the log says why"
             )
 
-    async def keep_running(self) -> None:
-        """Start the process again whenever it dies; returns only by being cancelled."""
-        clock, wait = asyncio.get_running_loop().time, _FIRST_WAIT
-        while True:
-            began = clock()
-            code = await self._process.wait() if self._process is not None else None
-            wait = _FIRST_WAIT if clock() - began > _STEADY_SECONDS else wait
-            _log.error("server process died", number=self._number, exit_code=code, wait_s=wait)
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, _LONGEST_WAIT)
-            try:
-                await self.start()
-            except (StartRefusedError, OSError) as error:
-                _log.error("server process does not start again", why=str(error))
-                self._kill()
-            else:
-                _log.info("server process runs again", number=self._number)
+    async def wait(self) -> str:
+        code = await self._process.wait() if self._process is not None else None
+        return f"it ended with code {code}"
 
     async def stop(self) -> None:
         """Let the process drain, or end it by force when that takes too long."""
+        self._stopping.set()
         process = self._process
         if process is None:
             return
@@ -127,45 +118,43 @@ class WorkerProcess:
             async with asyncio.timeout(_STOP_SECONDS):
                 await process.wait()
         except TimeoutError:
-            _log.error("server process does not end", number=self._number)
-            self._kill()
+            _log.error("server process does not end, so it is killed", number=self._number)
+            _kill(process)
             await process.wait()
         if process.stdin is not None:
             process.stdin.close()
 
-    def _kill(self) -> None:
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-
     async def _spawn(self) -> asyncio.subprocess.Process:
-        launcher = [sys.executable, "-I", "-S", die_with_parent.__file__, die_with_parent.MECHANISM]
-        launcher += [str(os.getpid()), str(_NO_FILE)]
-        # -P: what lies in the arena's folder is not imported.
+        # -P: modules in the current folder are not imported.
         program = [sys.executable, "-P", "-m", "himeji_server.launch.worker"]
         return await asyncio.create_subprocess_exec(
-            *(launcher + program),
-            env={**os.environ, VARIABLE: written(self._number, self._settings)},
+            *die_with_parent.command(program),
+            env={**os.environ, VARIABLE: to_json(self._number, self._settings)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            # Ctrl-C in a terminal reaches the whole group; the parent stops its children.
+            # Ctrl-C in a terminal signals the whole process group; the parent stops its workers.
             start_new_session=True,
         )
 
 
-def written(number: int, settings: Settings) -> str:
-    """What a child has to know, as text."""
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+
+
+def to_json(number: int, settings: Settings) -> str:
+    """Serialise what a worker has to know."""
     return json.dumps([number, asdict(settings)], default=str)
 
 
-def read(text: str) -> tuple[int, Settings]:
-    """The number and the settings of a child."""
+def from_json(text: str) -> tuple[int, Settings]:
+    """Read the number and the settings of a worker."""
     number, found = json.loads(text)
     settings = Settings(
         **found
         | {
             "data": Path(found["data"]),
-            "admin_token_file": None,  # the parent's business, as the house is
+            "admin_token_file": None,  # the parent writes it, and runs the house bots
             "house": (),
             "ladders": Path(found["ladders"]) if found["ladders"] else None,
             "accounts": AccountLimits(**found["accounts"]),
@@ -177,7 +166,7 @@ def read(text: str) -> tuple[int, Settings]:
 
 @contextmanager
 def _reserved(port: int) -> Iterator[int]:
-    """Hold a port of this machine for the children; raises StartRefusedError if it is in use."""
+    """Reserve a port of this machine for the workers; raises StartRefusedError if it is in use."""
     grpc_server.check_port(port)
     with socket.socket() as held:
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -190,13 +179,13 @@ def _reserved(port: int) -> Iterator[int]:
 
 
 @contextmanager
-def _reserved_page(port: int | None) -> Iterator[int | None]:
-    """The same for the port of the page, where there is one."""
+def _reserved_http(port: int | None) -> Iterator[int | None]:
+    """Reserve the port of the web page, if there is one."""
     if port is None:
         yield None
         return
-    # As in process.py: it takes a while to import, and not every arena has a page.
-    from himeji_server.web.server import listening  # noqa: PLC0415
+    # Imported here for the reason in server_process.py.
+    from himeji_server.web.server import bind_socket  # noqa: PLC0415
 
-    with listening(port, shared=True) as held:
+    with bind_socket(port, shared=True) as held:
         yield held.getsockname()[1]
