@@ -483,6 +483,7 @@ def test_the_authorisation_table_has_a_row_for_every_method_and_no_other():
     assert standard == {
         "/grpc.health.v1.Health/Check",
         "/grpc.health.v1.Health/Watch",
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     }
 

@@ -65,6 +65,7 @@ _ACCOUNTS: Final = "himeji.v1.AccountService"
 
 ACCESS: Final[dict[str, Access]] = {
     **_rows(PUBLIC, "grpc.health.v1.Health", "Check", "Watch"),
+    **_rows(PUBLIC, "grpc.reflection.v1.ServerReflection", "ServerReflectionInfo"),
     **_rows(PUBLIC, "grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo"),
     **_rows(PUBLIC, _RULES, "ListRulesets", "GetRuleset"),
     # These cost computing time, which is counted by owner.
