@@ -219,7 +219,7 @@ class ShortLivedBot(HouseBot):
 
     def __init__(self, token, lives, code=""):
         self.leases = FakeLeases()
-        accounts = SimpleNamespace(house_token=token)
+        accounts = SimpleNamespace(issue_house_token=token)
         super().__init__("a", accounts, self.leases, "127.0.0.1:1")
         self._code = code
         self._left = lives

@@ -164,7 +164,7 @@ def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_streams_are_told_before_the_sockets_close(
+def test_streams_are_notified_before_the_sockets_close(
     start_arena, tmp_path, is_alive, processes, number
 ):
     options = ("--port", "0", "--house", "none", "--processes", str(processes))
@@ -186,7 +186,7 @@ def test_streams_are_told_before_the_sockets_close(
     assert "Traceback" not in arena.errors
 
 
-def test_a_spectator_is_told_as_well(start_arena, tmp_path):
+def test_a_spectator_is_notified_as_well(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path), "--house", "none").opened()
     metadata = metadata_of(arena)
     with grpc.insecure_channel(arena.address) as channel:

@@ -70,7 +70,7 @@ def test_an_arena_announces_itself_in_one_block(start_arena, tmp_path):
     assert "Traceback" not in arena.errors
 
 
-def test_what_the_block_tells_to_type_next_works(opened):
+def test_the_command_that_the_announcement_suggests_works(opened):
     command = opened.facts["next"].partition("(")[0].split()
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     assert told.stdout == f"{opened.address} SERVING\n"
@@ -82,7 +82,7 @@ def test_every_service_is_healthy_for_a_separate_process(opened):
     assert [health(opened.address, name) for name in names] == [SERVING] * len(names)
 
 
-def test_health_can_be_told_to_programs(opened):
+def test_health_can_be_printed_as_json(opened):
     port = opened.address.rpartition(":")[2]
     told = subprocess.run(
         [HIMEJI, "health", "--port", port, "--json"], capture_output=True, text=True, check=True

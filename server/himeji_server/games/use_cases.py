@@ -22,7 +22,7 @@ from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.live_games import LiveGames
@@ -82,7 +82,7 @@ class GameUseCases:
 
     async def player(self, caller: Caller, bot: str = "", version: int = 0) -> Player:
         """The bot that the caller plays; raises Forbidden, UnknownAccount."""
-        return Player(*await self.bots.player(caller, bot, version))
+        return Player(*await self.bots.resolve_player(caller, bot, version))
 
     async def view(self, game_id: str) -> LiveGame:
         """The game as the store has it now; raises UnknownGame."""
@@ -97,10 +97,10 @@ class GameUseCases:
         _check_new(new)
         content: list[object] = ["CreateGame", new.ruleset, sorted(new.options.items()), new.clock]
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
-        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        await self._quota.create(caller.owner, plan.mark[:20])
+        plan = await self._requests.claim(caller.owner, request_id, content, Operation())
+        await self._quota.create(caller.owner, plan.operation_id[:20])
         new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
-        game = await self.commands.create(new, plan.mark[:20], caller.owner)
+        game = await self.commands.create(new, plan.operation_id[:20], caller.owner)
         for seat in new.plans:
             if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
                 await self._invite(seat.name, game.game_id)
@@ -150,7 +150,7 @@ class GameUseCases:
         owner = names.owner_of(player.bot)
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
-        return (await self._requests.planned(owner, request_id, content, PlannedRequest())).mark
+        return (await self._requests.claim(owner, request_id, content, Operation())).operation_id
 
     async def wait(
         self, caller: Caller, game_id: str, seat: int | None, seconds: float

@@ -243,10 +243,10 @@ def _new_socket(lock: int) -> Path:
 
 def _remove_socket_folder(lock: int) -> None:
     """Remove the folder that the lock file names: ours, or that of an arena that was killed."""
-    noted = os.pread(lock, 4096, 0)
+    recorded = os.pread(lock, 4096, 0)
     os.ftruncate(lock, 0)
-    folder = Path(os.fsdecode(noted))
-    if noted and folder.name.startswith(_SOCKET_FOLDER):
+    folder = Path(os.fsdecode(recorded))
+    if recorded and folder.name.startswith(_SOCKET_FOLDER):
         with contextlib.suppress(OSError):
             (folder / _SOCKET).unlink(missing_ok=True)
             folder.rmdir()

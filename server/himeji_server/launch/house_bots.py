@@ -32,7 +32,7 @@ from himeji_server.store.leases import Leases, new_holder
 from himeji_server.tasks import wait_for
 
 STANDARD: Final = ("random", "greedy", "planner")
-"""The house bots of an arena in development mode: enough for a newcomer's table of four."""
+"""The house bots of an arena in development mode: enough opponents for a game of four."""
 
 NONE: Final = "none"
 ENTRY_POINTS: Final = "himeji.bots"
@@ -130,7 +130,7 @@ class HouseBot(SupervisedProcess):
         """Acquire the bot's lease, however long that takes, and start the process."""
         try:
             await self._wait_for_lease()
-            issued = await self._accounts.house_token(self._bot, "a bot of the house")
+            issued = await self._accounts.issue_house_token(self._bot, "a bot of the house")
         except (StoreUnavailable, StoreRefusedError) as error:
             raise StartRefusedError(str(error)) from error
         if not self._stopping.is_set():

@@ -67,7 +67,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         )
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
-        tasks = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
+        tasks = (partial(readiness.monitor, store), streams.monitor, metrics.measure_loop_lag)
         await stack.enter_async_context(run_in_background(*tasks, *games.chores, ladder.loop.run))
         http_port = None
         if settings.http_port is not None:

@@ -30,7 +30,7 @@ async def ensure_token(path: Path, accounts: Accounts, owner: str) -> None:
                 return
             # Other users could read it, so they may know the secret.
             await accounts.tokens.store.revoke((await accounts.tokens.verify(secret)).token_id)
-        _write(path, (await accounts.full_token(owner, _LABEL)).secret)
+        _write(path, (await accounts.issue_full_token(owner, _LABEL)).secret)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
         raise StartRefusedError(f"the token file {path} cannot be used ({why})") from error
@@ -59,12 +59,12 @@ def _read(path: Path) -> tuple[str, bool]:
 def _write(path: Path, secret: str) -> None:
     """Replace the file atomically; the new one is private from its creation on."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(file, f"{secret}\n".encode())
         os.fsync(file)
     finally:
         os.close(file)
-    fresh.replace(path)
+    temporary.replace(path)

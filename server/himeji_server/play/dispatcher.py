@@ -80,7 +80,7 @@ class Dispatcher:
 
     def _begin(self, request: PlayRequest) -> None:
         try:
-            self._rate.take()
+            self._rate.acquire()
             if not request.HasField("act") or not self._act_at_once(request):
                 self._work(self._answer, request)
         except Exception as raised:  # noqa: BLE001 - every request is answered

@@ -59,7 +59,7 @@ def build(  # noqa: PLR0913 - the parts, each once
 def _reflection_handlers(services: Iterable[str]) -> list[rpc_handlers.ServiceHandler]:
     """Serve reflection as v1, and as v1alpha for older clients.
 
-    grpcio-reflection has v1alpha alone. The messages of v1 differ in their package only and are
+    grpcio-reflection has only v1alpha. The messages of v1 differ in their package only and are
     the same on the wire, so one servicer answers both.
     """
     _register_reflection_v1()

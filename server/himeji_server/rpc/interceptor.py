@@ -29,7 +29,7 @@ from himeji_server.accounts.authorisation import Context
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_MESSAGE_BYTES, MOST_METADATA_BYTES
 from himeji_server.rate_limits import too_large
-from himeji_server.rpc.rpc_handlers import HANDLER_OF_SHAPE, Handler, UnsupportedMethod
+from himeji_server.rpc.rpc_handlers import HANDLER_FACTORIES, Handler, UnsupportedMethod
 
 Authorise = Callable[[str, Context], Awaitable[None]]
 Behaviour = Callable[[Any, Any], Any]
@@ -39,7 +39,7 @@ Parse = Callable[[bytes], Any]
 Serialise = Callable[[Any], bytes]
 
 if TYPE_CHECKING:
-    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]  # generic in the stubs alone
+    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]  # generic only in the stubs
 else:
     _Interceptor = grpc.aio.ServerInterceptor
 
@@ -118,7 +118,7 @@ def _wrap(
         response = _after_first_message(requests, respond(requests, context))
         return await _finish(path, context, response, calls)
 
-    return HANDLER_OF_SHAPE[handler.request_streaming, handler.response_streaming](
+    return HANDLER_FACTORIES[handler.request_streaming, handler.response_streaming](
         wrapped,
         request_deserializer=parse if handler.request_streaming else None,
         response_serializer=serialise if handler.response_streaming else None,

@@ -45,14 +45,14 @@ class PlayService:
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
-                stack.enter_context(self._places.held(caller.owner))
+                stack.enter_context(self._places.slot(caller.owner))
                 first = await anext(requests, first)
                 session = await self._open(caller, first)
             except HimejiError as error:
                 await _refuse(error, first, requests, context)
             self._sessions.add(session)
             stack.callback(self._sessions.discard, session)
-            ended = stack.enter_context(self._streams.watch(caller))
+            ended = stack.enter_context(self._streams.register(caller))
             stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
             await session.run(first.request_id, requests, context.write, ended)
 
@@ -60,7 +60,7 @@ class PlayService:
         self,
     ) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
         """What answers Play, whoever calls, while this process is full; None while it is not."""
-        full = self._places.full()
+        full = self._places.full_error()
         return None if full is None else partial(_refuse, full, PlayRequest())
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:

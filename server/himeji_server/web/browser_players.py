@@ -48,7 +48,7 @@ class BrowserPlayers:
             caller = await self._verified.verify(secret)
         except InvalidToken:
             return None
-        return caller if caller.bot and caller.has(SCOPE_PLAY) else None
+        return caller if caller.bot and caller.has_scope(SCOPE_PLAY) else None
 
     async def seated(self, request: Request) -> Caller:
         """The guest that a browser is; raises Forbidden if it is none."""
@@ -64,14 +64,14 @@ class BrowserPlayers:
         await self._make_room()
         name = BotName(LOCAL, f"{PREFIX}{secrets.token_hex(4)}")
         await self._accounts.bots.ensure(name, "Somebody at a browser")
-        issued = await self._accounts.tokens.for_arena(
+        issued = await self._accounts.tokens.issue_for_arena(
             TokenRequest(LOCAL, str(name), _SCOPES, _LABEL, LIFETIME_MS)
         )
         return await self._verified.verify(issued.secret), issued.secret
 
     async def _make_room(self) -> None:
         """Retire the browsers that came first, if there are many."""
-        bots, _ = await self._accounts.bots.listed(LOCAL, 0, "", show_retired=False)
+        bots, _ = await self._accounts.bots.list_bots(LOCAL, 0, "", show_retired=False)
         browsers = [bot for bot in bots if bot.name.short.startswith(PREFIX)]
         browsers.sort(key=lambda bot: bot.created)
         for bot in browsers[: max(0, len(browsers) - MOST + 1)]:

@@ -56,7 +56,7 @@ class LadderViews:
 
     async def house(self) -> list[str]:
         """The house bots that are there to be invited."""
-        bots, _ = await self._accounts.bots.listed(HOUSE, 0, "", show_retired=False)
+        bots, _ = await self._accounts.bots.list_bots(HOUSE, 0, "", show_retired=False)
         names = [str(bot.name) for bot in bots]
         holders = await asyncio.gather(*map(self._use_cases.presence.holder, names))
         return [name for name, holder in zip(names, holders, strict=True) if holder]

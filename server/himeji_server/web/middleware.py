@@ -81,7 +81,7 @@ class SecurityMiddleware:
         if scope["method"] not in _READING and not _same_origin(headers, host):
             return PlainTextResponse("this came from another site\n", 403)
         try:
-            self._rates.take((scope.get("client") or ("", 0))[0])
+            self._rates.acquire((scope.get("client") or ("", 0))[0])
         except RateLimited as error:
             return PlainTextResponse(f"{error.message}\n", 429)
         return None

@@ -89,7 +89,7 @@ class PlayPages:
 
         async def stream() -> AsyncIterator[str]:
             try:
-                with self._watchers.held("page"):
+                with self._watchers.slot("page"):
                     async for text in news(self._use_cases, game_id, version, tell):
                         yield text
             except LimitExceeded as error:
