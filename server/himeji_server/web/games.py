@@ -60,7 +60,7 @@ class GameViews:
         games = [game_facts(view, connected.__contains__) for view in views]
         return {"games": games, "next_page_token": following}
 
-    async def watched(self, game_id: str, events: int | None = None) -> schemas.Watched:
+    async def watched(self, game_id: str, events: int | None = None) -> schemas.SpectatorView:
         """A game as it stands, with its events after the first so many; by default the last."""
         view = await self._use_cases.view(game_id)
         connected = await self._use_cases.connected(view)
@@ -219,7 +219,7 @@ def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.Score
 
 def watched_facts(
     view: LiveGame, connected: Callable[[str], bool], now: int, events: int | None = None
-) -> schemas.Watched:
+) -> schemas.SpectatorView:
     """A game with its last events in words."""
     engine, count = view.engine, view.event_count
     first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
@@ -248,7 +248,7 @@ def _last_action(engine: Engine | None) -> str:
     return ""
 
 
-def _happenings(engine: Engine, first: int) -> list[schemas.Happening]:
+def _happenings(engine: Engine, first: int) -> list[schemas.GameEvent]:
     return [
         happening(engine, first + number, record)
         for number, record in enumerate((engine.log or [])[first:])
@@ -257,7 +257,7 @@ def _happenings(engine: Engine, first: int) -> list[schemas.Happening]:
 
 def happening(
     engine: Engine, number: int, record: tuple[int, int, int, int, str]
-) -> schemas.Happening:
+) -> schemas.GameEvent:
     """An event in words."""
     kind, seat, _, _, rule = record
     return {

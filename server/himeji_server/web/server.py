@@ -1,4 +1,4 @@
-"""Serves the page over HTTP on this machine, in the event loop of the arena."""
+"""Serves the page over HTTP on 127.0.0.1, in the event loop of the server process."""
 
 from __future__ import annotations
 

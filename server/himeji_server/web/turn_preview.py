@@ -42,7 +42,7 @@ class TurnPreview(TypedDict):
     question: str
     actions: list[int]
     steps: list[str]
-    effects: list[schemas.Happening]
+    effects: list[schemas.GameEvent]
     complete: bool
     choices: list[Choice]
 
