@@ -52,7 +52,7 @@ class Reception:
     async def open(self):
         admin = self._folder / "admin"
         settings = Settings(port=0, data=self._folder, admin_token_file=admin, **self._settings)
-        opened = await self._stack.enter_async_context(serve.arena(settings))
+        opened = await self._stack.enter_async_context(serve.open_arena(settings))
         self.addresses.append(f"127.0.0.1:{opened.port}")
         return self
 

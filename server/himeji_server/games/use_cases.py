@@ -19,7 +19,7 @@ from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.live_game import GameView, LiveGame
@@ -187,15 +187,15 @@ class GameUseCases:
 
     async def player(self, caller: Caller, bot: str = "", version: int = 0) -> Player:
         """The bot that the caller plays; raises Forbidden, UnknownAccount."""
-        return Player(*await self._bots.player(caller, bot, version))
+        return Player(*await self._bots.resolve_player(caller, bot, version))
 
     async def create(self, caller: Caller, new: NewGame, request_id: str) -> GameView:
         """Create a game; the same request again gives the same game."""
         _check_new(new)
         content: list[object] = ["CreateGame", new.ruleset, sorted(new.options.items()), new.clock]
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
-        planned = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        game_id = planned.mark[:20]
+        operation = await self._requests.claim(caller.owner, request_id, content, Operation())
+        game_id = operation.operation_id[:20]
         await self._check_may_create(caller.owner, game_id)
         new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
         view = await self._commands.create(new, game_id, caller.owner)
@@ -258,7 +258,7 @@ class GameUseCases:
         owner = names.owner_of(player.bot)
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
-        return (await self._requests.planned(owner, request_id, content, PlannedRequest())).mark
+        return (await self._requests.claim(owner, request_id, content, Operation())).operation_id
 
     async def _check_may_create(self, owner: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner has too many games that wait; the house has no limit."""

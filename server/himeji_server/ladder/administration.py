@@ -18,7 +18,7 @@ from himeji.v1.ladder_service_pb2 import (
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.fair_play import flag_message
@@ -71,7 +71,7 @@ class Administration:
     ) -> Recomputed:
         """Compute a table from the log and compare it with the live one, which may be replaced."""
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
+        await self._requests.claim(caller.owner, request_id, content, Operation())
         number = await self._queries.season(ladder, season)
         for _ in range(TRIES):
             head, live = await self._still(ladder, number)
@@ -122,13 +122,13 @@ class Administration:
         share = CARRY_OVER if carry_over is None else carry_over
         if not 0 <= share <= 1:
             raise InvalidRequest("carry_over is a share from 0 to 1", {"field": "carry_over"})
-        names.text_of(title, "title", LONGEST_TITLE)
+        names.check_length(title, "title", LONGEST_TITLE)
         name = self._queries.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
-        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        begun = await self._start(name, title, share, plan.mark)
+        plan = await self._requests.claim(caller.owner, request_id, content, Operation())
+        begun = await self._start(name, title, share, plan.operation_id)
         words = f"started season {begun.number}, keeping {share:g} of every distance"
-        await self._note(caller, name, words, f"season {plan.mark}")
+        await self._note(caller, name, words, f"season {plan.operation_id}")
         return season_message(name, begun, 0)
 
     async def _start(self, ladder: str, title: str, share: float, mark: str) -> SeasonRecord:
@@ -173,9 +173,9 @@ class Administration:
         """Take a game out of the ratings and, if it still runs, end it."""
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})
-        names.text_of(explanation, "explanation", LONGEST_EXPLANATION)
+        names.check_length(explanation, "explanation", LONGEST_EXPLANATION)
         content: list[object] = ["VoidGame", game_id, explanation]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
+        await self._requests.claim(caller.owner, request_id, content, Operation())
         table = await self._use_cases.view(game_id)
         if table.stored.state != OVER:
             table = await self._use_cases.end(game_id, EndReason.END_REASON_ADJUDICATED)

@@ -69,7 +69,7 @@ class LadderQueries:
             queue = await self._store.queues.queue(name)
             games = await self._store.queues.games(name)
             for ticket in queue.tickets:
-                if not caller.has(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
+                if not caller.has_scope(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
                     continue
                 mine = [game_id for game_id, bots in games.items() if ticket.bot in bots]
                 connected = await self._use_cases.is_connected(ticket.bot)
@@ -214,7 +214,7 @@ def page(
 
 
 def _speaks_for(caller: Caller, bot: str) -> bool:
-    return caller.may_speak_for(names.bot_name(bot))
+    return caller.may_act_for(names.bot_name(bot))
 
 
 def _cursors(place: str, wanted: list[str]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from himeji.rules.errors import GameEnded, InvalidRequest, Refused
 from himeji.v1.game_pb2 import EndReason
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
@@ -72,7 +72,7 @@ class QueueCommands:
     ) -> list[str]:
         """Take a bot of the caller's out of a queue, or of all; its stream is told."""
         content: list[object] = ["LeaveLadder", bot, ladder]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
+        await self._requests.claim(caller.owner, request_id, content, Operation())
         player = await self._use_cases.player(caller, bot)
         for name in [self._ladders[ladder].name] if ladder else self._ladders.names:
             # Noted first: a stream that is on its way back must not enter again.

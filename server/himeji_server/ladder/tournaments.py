@@ -21,7 +21,7 @@ from himeji.wire.clock import LADDER, Clock
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.ladder.tournament_systems import counted, planned_games, table
@@ -69,21 +69,21 @@ class Tournaments:
         said.CopyFrom(request)
         said.request_id = ""
         content: list[object] = ["CreateTournament", said.SerializeToString().hex()]
-        plan = await self._requests.planned(
-            caller.owner, request.request_id, content, PlannedRequest()
-        )
+        plan = await self._requests.claim(caller.owner, request.request_id, content, Operation())
         now = await self._store.games.now()
-        stands = await self._tournaments.create(replace(asked, mark=plan.mark), now)
-        if stands.mark != plan.mark:
+        stands = await self._tournaments.create(replace(asked, mark=plan.operation_id), now)
+        if stands.mark != plan.operation_id:
             raise names.in_use("tournament", asked.name)
-        await self._note(caller, f"created the tournament {asked.name}", f"created {plan.mark}")
+        await self._note(
+            caller, f"created the tournament {asked.name}", f"created {plan.operation_id}"
+        )
         return await self._message(stands, Progress())
 
     async def _asked(self, request: CreateTournamentRequest) -> TournamentRecord:
         """What a request asks for, checked; raises InvalidRequest."""
         if re.fullmatch(names.NAME, request.tournament) is None:
             raise InvalidRequest("a name has small letters and digits", {"field": "tournament"})
-        names.text_of(request.title, "title", 80)
+        names.check_length(request.title, "title", 80)
         ruleset = rules.ruleset(request.ruleset)
         ruleset.check_seats(request.seats)
         if request.system not in _SYSTEMS:
@@ -157,8 +157,8 @@ class Tournaments:
 
     async def cancel(self, caller: Caller, name: str, request_id: str) -> Tournament:
         """Call a tournament off; its games are called off, its table stays as it is."""
-        await self._requests.planned(
-            caller.owner, request_id, ["CancelTournament", name], PlannedRequest()
+        await self._requests.claim(
+            caller.owner, request_id, ["CancelTournament", name], Operation()
         )
         asked = await self._known(name)
         progress = await self._tournaments.progress(name)

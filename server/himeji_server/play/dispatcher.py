@@ -100,7 +100,7 @@ class Dispatcher:
 
     def _dispatch(self, request: PlayRequest) -> None:
         try:
-            self._rate.take()
+            self._rate.acquire()
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
             else:

@@ -173,12 +173,12 @@ class GameService:
     ) -> AsyncIterator[WatchGameResponse]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.held(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().owner))
             except LimitExceeded as error:
                 yield WatchGameResponse(notice=StreamEnd.by(error).notice())
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
-            ended = stack.enter_context(self._streams.watch(current_caller()))
+            ended = stack.enter_context(self._streams.register(current_caller()))
             async with aclosing(Spectator(self._use_cases, request, ended).run()) as messages:
                 async for message in messages:
                     yield message

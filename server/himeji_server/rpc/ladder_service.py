@@ -1,4 +1,4 @@
-"""LadderService: ladders, tables and results, and what administrators do with them."""
+"""LadderService: queues, standings, results and tournaments, and their administration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVICE: Final = "himeji.v1.LadderService"
 
 
 class LadderService:
-    """Three lines a method: decode, one use case, encode."""
+    """Decodes a request, calls one use case, encodes the response."""
 
     def __init__(self, use_cases: GameUseCases, parts: LadderAssembly) -> None:
         self._use_cases = use_cases
@@ -63,12 +63,12 @@ class LadderService:
     ) -> pb.GetStandingsResponse:
         season = await self._queries.season(request.ladder, request.season)
         old = request.show_old_versions
-        table = await self._queries.standings(request.ladder, season, old_versions=old)
-        question = ("standings", request.ladder, request.season, old)
-        shown, token = page(table, request.page_size, request.page_token, *question)
+        standings = await self._queries.standings(request.ladder, season, old_versions=old)
+        query = ("standings", request.ladder, request.season, old)
+        rows, token = page(standings, request.page_size, request.page_token, *query)
         games = await self._queries.games_of_season(request.ladder, season)
         return pb.GetStandingsResponse(
-            standings=shown, next_page_token=token, season=season, games=games
+            standings=rows, next_page_token=token, season=season, games=games
         )
 
     async def GetHistory(
@@ -95,7 +95,7 @@ class LadderService:
         closing = StreamEnd.draining()
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.held(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().owner))
                 after = request.after_sequence if request.HasField("after_sequence") else None
                 async with aclosing(self._queries.results(request.ladder, after)) as results:
                     async for result in results:
@@ -138,11 +138,11 @@ class LadderService:
         return pb.ListSeasonsResponse(seasons=found, next_page_token=token)
 
     async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
-        table = await self._administration.void(
+        game = await self._administration.void(
             current_caller(), request.game_id, request.explanation, request.request_id
         )
-        connected = await self._use_cases.connected(table)
-        return pb.VoidGameResponse(game=game_message(table, connected.__contains__))
+        connected = await self._use_cases.connected(game)
+        return pb.VoidGameResponse(game=game_message(game, connected.__contains__))
 
     async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
         found, token = await self._administration.flags(

@@ -19,7 +19,7 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import is_asked
 from himeji_server.rate_limits import check_actions
 from himeji_server.web import schemas
-from himeji_server.web.games import happening
+from himeji_server.web.games import event_facts
 
 _NO_CHANCE: Final = Scripted(())
 
@@ -42,7 +42,7 @@ class TurnPreview(TypedDict):
     question: str
     actions: list[int]
     steps: list[str]
-    effects: list[schemas.Happening]
+    effects: list[schemas.GameEvent]
     complete: bool
     choices: list[Choice]
 
@@ -94,7 +94,7 @@ def describe(
     """The turn so far in words, and what may come next, with the places that the picture marks."""
     engine = turn.engine
     told = [
-        happening(engine.ruleset, engine.seats, n, record)
+        event_facts(engine.ruleset, engine.seats, n, record)
         for n, record in enumerate(engine.log or [])
     ]
     return {
