@@ -32,9 +32,9 @@ def test_slow_bots_meet_fast_ones_as_often_as_blind_pairing_would_have_it(report
 
 def test_the_measurement_screams_if_wins_count_as_losses():
     class Upside(Ours):
-        def played(self, table, ranks):
-            after = updated([self.rating(name) for name in table], [-rank for rank in ranks])
-            self.ratings.update(zip(table, after, strict=True))
+        def played(self, bots, ranks):
+            after = updated([self.rating(name) for name in bots], [-rank for rank in ranks])
+            self.ratings.update(zip(bots, after, strict=True))
 
     report = measured({"Himeji": Upside}, runs=1, seats=2, milestones=(20,))
     assert report.correlation("Himeji", 20) < -0.5

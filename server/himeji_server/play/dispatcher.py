@@ -149,7 +149,7 @@ class Dispatcher:
         self._writer.tell(PlayResponse(request_id=request.request_id, notice=notice))
 
     async def _of_ladder(self, request: PlayRequest) -> None:
-        notice = await self._ladder.answer(request)
+        notice = await self._ladder.handle(request)
         self._writer.tell(PlayResponse(request_id=request.request_id, notice=notice))
 
     async def _rejected(self, request: PlayRequest, error: HimejiError) -> Rejected:

@@ -144,7 +144,7 @@ class Site:
             "mode": self._settings.mode,
             "address": self._address,
             "rulesets": rulesets.summaries()["rulesets"],
-            "house": await self._ladders.house(),
+            "house": await self._ladders.connected_house_bots(),
             "games": newest["games"],
             "ladders": (await self._ladders.ladders())["ladders"],
         }
@@ -152,12 +152,12 @@ class Site:
     async def _invitation(self, _request: Request) -> dict[str, Any]:
         return {
             "welcome": self._guests.welcome,
-            "house": await self._ladders.house(),
+            "house": await self._ladders.connected_house_bots(),
             **rulesets.summaries(),
         }
 
     async def _table(self, request: Request) -> schemas.StandingsPage:
-        return await self._ladders.table(
+        return await self._ladders.standings(
             request.path_params["ladder"], request.query_params.get("page_token", "")
         )
 
