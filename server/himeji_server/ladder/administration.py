@@ -134,9 +134,9 @@ class Administration:
     async def _start(self, ladder: str, title: str, share: float, mark: str) -> SeasonRecord:
         for _ in range(MAX_TRIES):
             seasons = await self._standings.seasons(ladder)
-            made = [each for each in seasons.values() if each.mark == mark]
-            if made:
-                return made[0]
+            started = [each for each in seasons.values() if each.mark == mark]
+            if started:
+                return started[0]
             season = (await self._standings.head(ladder)).season
             head, rows = await self._live_rows(ladder, season)
             start = await self._standings.start(ladder, head.season)

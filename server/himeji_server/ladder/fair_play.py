@@ -29,7 +29,7 @@ RARITY: Final = 1e-6
 
 
 def binomial_tail(trials: int, times: int, chance: float) -> float:
-    """How likely it is that something with this chance happens so many times or more."""
+    """The probability of `times` or more successes in so many trials."""
     return math.fsum(
         math.comb(trials, each) * chance**each * (1 - chance) ** (trials - each)
         for each in range(times, trials + 1)
@@ -39,7 +39,7 @@ def binomial_tail(trials: int, times: int, chance: float) -> float:
 def frequent_opponents(row: StandingsRow, bots: int) -> list[str]:
     """The opponents that a bot has recently met more often than chance explains.
 
-    `bots` is how many the standings have. House bots play with everybody and are left out.
+    `bots` is how many the standings have. House bots are left out: they play with all.
     """
     if len(row.recent) < RECENT_GAMES or bots < 3:
         return []

@@ -1,7 +1,7 @@
 """Pairing: which of the waiting bots play together. Pure: no clock, no store, no global chance.
 
-The bot with the fewest games chooses first. It takes those whom a game tells it most about: near
-in rating, well known themselves, and not met all the time. A stated share of games is paired
+The bot with the fewest games chooses first. It takes the opponents that a game tells it most about:
+near in rating, well known themselves, and not met all the time. A stated share of games is paired
 without regard to rating, so that no group of bots drifts apart, and a stated share includes a
 house bot, so that all ratings hang on the same anchors.
 """
@@ -18,7 +18,7 @@ from himeji_server.ladder.rating import BETA, Rating
 from himeji_server.names import HOUSE
 
 RECENT_GAMES: Final = 20
-"""How many of its last games count for whom a bot has met recently."""
+"""How many of its last games count as a bot's recent ones."""
 
 
 @dataclass(frozen=True, kw_only=True)

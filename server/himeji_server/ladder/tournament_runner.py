@@ -36,7 +36,7 @@ from himeji_server.store.tournaments import (
 )
 
 READY_MS: Final = 10_000
-"""How long a bot has to answer a seating; afterwards the game is made again, for some time."""
+"""How long a bot has to answer a seating; then the game is created again, within its patience."""
 
 STRIKES: Final = 3
 POLL_MS: Final = 500

@@ -13,7 +13,7 @@ from himeji_server.ladder.pairing import Candidate, Pair, pair_key, seat_order
 from himeji_server.ladder.rating import BEGINNER
 
 MAX_REPEATS: Final = 5
-"""A Swiss round is paired with up to so many repeated meetings less one, then without regard."""
+"""A Swiss round allows 0, 1, ... repeated meetings, fewer than this; then any number."""
 
 MAX_SEARCH_STEPS: Final = 20_000
 """How many groups the search for a Swiss round tries for each number of repeated meetings."""
