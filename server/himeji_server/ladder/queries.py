@@ -105,12 +105,12 @@ class LadderQueries:
 
     async def games_of_season(self, ladder: str, season: int) -> int:
         """How many rated games count in the standings of a season: voided ones do not."""
-        first, last = await self.season_range(ladder, season)
+        first, last = await self._season_range(ladder, season)
         voided = await self._standings.voided(ladder)
         out = [await self._standings.sequence_of(ladder, game_id) for game_id in voided]
         return last - first - sum(first < each <= last for each in out)
 
-    async def season_range(self, ladder: str, season: int) -> tuple[int, int]:
+    async def _season_range(self, ladder: str, season: int) -> tuple[int, int]:
         """The sequence before a season's first game, and that of its last one so far."""
         seasons = await self._standings.seasons(ladder)
         head = await self._standings.head(ladder)

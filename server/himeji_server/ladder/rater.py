@@ -116,7 +116,7 @@ class Rater:
         raise StoreUnavailable("the standings change too fast, try again")
 
     async def _release(self, ladder: str, stored: StoredGame) -> None:
-        """Free the bots for the next pairing; late ones lose their ticket."""
+        """Free the bots for the next pairing; those that never answered lose their ticket."""
         silent: list[str] = []
         if ladder in self._ladders.names and not stored.started:
             late = has_timed_out(stored, self._ladders[ladder].ready)
