@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from himeji_sdk.cli import main
+from himeji_sdk._cli import main
 from himeji_server.ladder import fair_play, ladders, matchmaker, rating
 from himeji_server.ladder.pairing import RECENT_GAMES, Policy
 

@@ -71,7 +71,7 @@ class LadderProcess:
             rated=True,
             meant_for=tuple(seats),
         )
-        commands = self.use_cases.commands
+        commands = self.use_cases._commands
         game_id = (await commands.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
             await commands.join(game_id, [number], SeatRequest(bot, version, b"", ""))
@@ -82,14 +82,14 @@ class LadderProcess:
         return game_id
 
     async def resign(self, game_id, bot):
-        await self.use_cases.commands.resign(game_id, bot, None)
+        await self.use_cases._commands.resign(game_id, bot, None)
 
     async def connect(self, bot):
         """Open a stream of the bot's."""
-        await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+        await self.use_cases._presence.arrive(bot, f"stream of {bot}")
 
     async def disconnect(self, bot):
-        await self.use_cases.presence.leave(bot, f"stream of {bot}")
+        await self.use_cases.close_stream(bot, f"stream of {bot}")
 
     async def enter(self, *bots, ladder=LADDER, most=1):
         """Connect bots and let them enter a queue, one after the other."""

@@ -692,7 +692,7 @@ async def test_one_owners_keys_share_a_slot_of_a_cluster(accounts, ada, store):
     await accounts.bots.create(ada, "ada/bot", "", "", "request-1")
     await accounts.bots.create_version(ada, "ada/bot", "", "request-2")
     await accounts.tokens.create(ada, wish(bot="ada/bot"), "request-3")
-    of_nodes = await store._batches.of_each_primary("KEYS", "*")
+    of_nodes = await store._sender.ask_each_primary("KEYS", "*")
     found = [bytes(key).decode() for keys in of_nodes for key in keys]
     tags = {key.partition("}")[0] for key in found}
     assert tags == {"{owners", "{o:ada", "{o:admin", "{o:house"}

@@ -25,7 +25,7 @@ every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from himeji_server.embedded import EmbeddedRedis
+from himeji_server.launch.embedded_redis import EmbeddedRedis
 
 async def main():
     folder, binary, mechanism = sys.argv[1:]

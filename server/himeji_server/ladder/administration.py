@@ -19,7 +19,7 @@ from himeji.v1.ladder_service_pb2 import (
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.fair_play import flag_message
 from himeji_server.ladder.messages import audit_message, season_message, standing_message
@@ -168,7 +168,7 @@ class Administration:
 
     async def void_game(
         self, caller: Caller, game_id: str, explanation: str, request_id: str
-    ) -> LiveGame:
+    ) -> GameView:
         """Take a game out of the ratings and, if it still runs, end it."""
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})

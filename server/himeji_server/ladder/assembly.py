@@ -25,7 +25,7 @@ class LadderAssembly:
         rater = Rater(ladders, stores)
         runner = TournamentRunner(stores, use_cases)
         self.queue_commands = QueueCommands(ladders, stores.queues, use_cases, requests)
-        self.queries = LadderQueries(ladders, stores, use_cases, accounts.bots)
+        self.queries = LadderQueries(ladders, stores, use_cases)
         self.administration = Administration(self.queries, stores, use_cases, rater, requests)
         self.tournaments = Tournaments(stores, use_cases, runner, accounts.bots, requests)
         self.loop = LadderLoop(stores, Matchmaker(ladders, stores, use_cases), rater, runner)

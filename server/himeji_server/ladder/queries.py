@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from typing import Final, TypeVar
 
 from himeji.rules.errors import InvalidRequest
@@ -17,7 +16,6 @@ from himeji.v1.ladder_service_pb2 import (
 )
 
 from himeji_server import names, pagination
-from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladders
@@ -25,6 +23,7 @@ from himeji_server.ladder.messages import ladder_message, standing_message, tick
 from himeji_server.ladder.standings import StandingsRow
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import RatedEntry
+from himeji_server.tasks import wait_for
 
 POLL_SECONDS: Final = 0.5
 MAX_COMPARED: Final = 5_000
@@ -36,14 +35,11 @@ _Each = TypeVar("_Each")
 class LadderQueries:
     """Queries about ladders, for anybody."""
 
-    def __init__(
-        self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases, bots: Bots
-    ) -> None:
+    def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
         self._standings = store.boards
         self._use_cases = use_cases
-        self._bots = bots
 
     # --- ladders and queues ---------------------------------------------------------------------
 
@@ -131,7 +127,7 @@ class LadderQueries:
             lengths = [len(await self._standings.history(each, name)) for each in ladders]
             cursors = dict(zip(ladders, lengths, strict=True))
             if not any(lengths):
-                await self._bots.get(name)  # raises UnknownAccount
+                await self._use_cases.check_bot_exists(name)
         found: list[RatedResult] = []
         while len(found) < size and any(cursors.values()):
             newest = await self._newest(name, cursors, size)
@@ -166,7 +162,7 @@ class LadderQueries:
         found = [await self._head_to_head(each, one, other) for each in ladders]
         met = [each for each in found if each.games]
         for name in () if met else (one, other):
-            await self._bots.get(name)  # raises UnknownAccount
+            await self._use_cases.check_bot_exists(name)
         return met
 
     async def _head_to_head(self, ladder: str, one: str, other: str) -> HeadToHead:
@@ -203,9 +199,7 @@ class LadderQueries:
                 yield _result(entry)
                 place = entry.sequence
             if not entries:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(POLL_SECONDS):
-                        await stopping.wait()
+                await wait_for(stopping, POLL_SECONDS)
 
 
 def paginate(

@@ -7,7 +7,7 @@ from himeji.v1.game_pb2 import EndReason
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import assigned_seats
@@ -90,7 +90,7 @@ class QueueCommands:
 
     async def ready(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes
-    ) -> LiveGame:
+    ) -> GameView:
         """Accept a seat; the game as it is then. Idempotent."""
         view = await self._seating(player.bot, game_id, seat)
         if not _awaits_answer(view, player.bot):
@@ -101,7 +101,7 @@ class QueueCommands:
         view, _ = await self._use_cases.join(player, game_id, seat, entropy, "")
         return view
 
-    async def decline(self, player: Player, game_id: str, seat: int | None) -> LiveGame:
+    async def decline(self, player: Player, game_id: str, seat: int | None) -> GameView:
         """Decline a seat: the bot leaves the queue, and the game does not begin."""
         view = await self._seating(player.bot, game_id, seat)
         if view.stored.state != WAITING:
@@ -110,12 +110,12 @@ class QueueCommands:
             await self._queues.leave(view.header.ladder, player.bot)
         return await self._cancel_seating(game_id)
 
-    def ready_ms(self, view: LiveGame) -> int:
+    def ready_ms(self, view: GameView) -> int:
         """How long the bots of a seating have to answer."""
         ladder = view.header.ladder
         return self._ladders[ladder].ready if ladder else READY_MS
 
-    async def _seating(self, bot: str, game_id: str, seat: int | None) -> LiveGame:
+    async def _seating(self, bot: str, game_id: str, seat: int | None) -> GameView:
         """The seating in which the bot is assigned that seat; raises Refused, GameEnded."""
         view = await self._use_cases.view(game_id)
         assigned = assigned_seats(view, bot)
@@ -125,11 +125,11 @@ class QueueCommands:
             raise GameEnded("the game is over", {"game_id": game_id})
         return view
 
-    async def _cancel_seating(self, game_id: str) -> LiveGame:
+    async def _cancel_seating(self, game_id: str) -> GameView:
         return await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)
 
 
-def _awaits_answer(view: LiveGame, bot: str) -> bool:
+def _awaits_answer(view: GameView, bot: str) -> bool:
     """Whether the game is a seating that the bot has not answered."""
     if view.stored.state != WAITING:
         return False

@@ -7,11 +7,11 @@ state.
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.store.games import OVER, WAITING, StoredGame
 
 
-def assigned_seats(view: LiveGame, bot: str) -> list[int]:
+def assigned_seats(view: GameView, bot: str) -> list[int]:
     """The seats of a seating that are assigned to a bot, whether it has answered or not."""
     return [number for number, seat in enumerate(view.header.seats) if seat.bot == bot]
 
@@ -22,7 +22,7 @@ def unanswered(stored: StoredGame) -> list[str]:
     return [bot for bot, held in zip(assigned, stored.seats, strict=True) if bot and not held.bot]
 
 
-def has_failed(view: LiveGame) -> bool:
+def has_failed(view: GameView) -> bool:
     """Whether it is a seating whose game never began."""
     stored = view.stored
     is_seating = any(seat.bot for seat in view.header.seats)
@@ -35,7 +35,7 @@ def has_timed_out(stored: StoredGame, ready_ms: int) -> bool:
     return unseated and stored.ended >= stored.created + ready_ms
 
 
-def write_deadline(message: Seated, view: LiveGame, ready_ms: int, now: int) -> None:
+def write_deadline(message: Seated, view: GameView, ready_ms: int, now: int) -> None:
     """Write by when the bot must answer, if it has not yet."""
     stored = view.stored
     if stored.state != WAITING or stored.seats[message.seat].bot:
@@ -45,7 +45,7 @@ def write_deadline(message: Seated, view: LiveGame, ready_ms: int, now: int) -> 
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def failed_notice(view: LiveGame, bot: str, ready_ms: int) -> Notice:
+def failed_notice(view: GameView, bot: str, ready_ms: int) -> Notice:
     """The notice to a bot whose seating failed: because of itself, or of another bot."""
     late = bot in unanswered(view.stored) and has_timed_out(view.stored, ready_ms)
     ladder = view.header.ladder
@@ -67,7 +67,7 @@ def failed_notice(view: LiveGame, bot: str, ready_ms: int) -> Notice:
     )
 
 
-def declined_notice(view: LiveGame) -> Notice:
+def declined_notice(view: GameView) -> Notice:
     return Notice(
         kind=NoticeKind.NOTICE_KIND_UNSEATED,
         message=f"the seat in {view.game_id} is declined",
@@ -76,7 +76,7 @@ def declined_notice(view: LiveGame) -> Notice:
     )
 
 
-def ready_notice(view: LiveGame) -> Notice:
+def ready_notice(view: GameView) -> Notice:
     open_seats = len(view.open_seats())
     seats = "seat" if open_seats == 1 else "seats"
     message = f"waiting for {open_seats} {seats}" if open_seats else "all seats have answered"

@@ -5,7 +5,7 @@ from typing import Final
 
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
@@ -72,16 +72,16 @@ class LadderStream:
             await self._queue_commands.decline(self._player, ready.game_id, seat)
         )
 
-    def seats(self, view: LiveGame) -> list[int]:
+    def seats(self, view: GameView) -> list[int]:
         """The seats that the bot has taken, or that are assigned to it."""
         return view.seats_of(self._player.bot) or assigned_seats(view, self._player.bot)
 
-    def write_deadline(self, message: Seated, view: LiveGame, now: int) -> None:
+    def write_deadline(self, message: Seated, view: GameView, now: int) -> None:
         """Write by when a seating must be answered, if the game is one."""
         if assigned_seats(view, self._player.bot):
             write_deadline(message, view, self._queue_commands.ready_ms(view), now)
 
-    def failure(self, view: LiveGame) -> list[Notice] | None:
+    def failure(self, view: GameView) -> list[Notice] | None:
         """The notices about a seating that failed; None if the game is something else."""
         if not has_failed(view):
             return None

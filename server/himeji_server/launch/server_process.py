@@ -68,7 +68,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
         chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
-        await stack.enter_async_context(background(*chores, *games.chores, ladder.loop.run))
+        await stack.enter_async_context(background(*chores, *games.background, ladder.loop.run))
         http_port = None
         if settings.http_port is not None:
             # It takes a while to import, and not every arena has a page.

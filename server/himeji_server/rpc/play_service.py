@@ -69,7 +69,7 @@ class PlayService:
             raise InvalidRequest("Hello has to come alone", {"field": "more"})
         check_hello(first.hello)
         player = await self._use_cases.player(caller, first.hello.bot, first.hello.bot_version)
-        return Session(self._use_cases, self._queue_commands, player, first.hello)
+        return Session(self._use_cases, self._queue_commands, caller, player, first.hello)
 
     def drain(self) -> None:
         """Tell every stream that this process is stopping."""

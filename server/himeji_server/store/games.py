@@ -3,9 +3,9 @@
 import asyncio
 import secrets
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.v1.game_pb2 import Game
@@ -14,7 +14,7 @@ from himeji_server import metrics
 from himeji_server.store import keys
 from himeji_server.store.client import Script, Store
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.sending import Argument
+from himeji_server.store.commands import Argument
 
 WAITING: Final = "waiting"
 PLAYING: Final = "playing"
@@ -136,6 +136,28 @@ class CommitReply(NamedTuple):
         return self.status == "ok"
 
 
+class PendingWrite(Protocol):
+    """Who waits for a commit, without a future."""
+
+    def stored(self, reply: CommitReply | Exception) -> None:
+        """Called once, from the event loop, with what became of the commit."""
+        ...
+
+
+class _CommitReceiver:
+    """Receives the reply of the commit script."""
+
+    __slots__ = ("_commit", "_pending")
+
+    def __init__(self, commit: Commit, pending: PendingWrite) -> None:
+        self._commit = commit
+        self._pending = pending
+
+    def receive(self, reply: Any) -> None:
+        failed = isinstance(reply, Exception)
+        self._pending.stored(reply if failed else _outcome(self._commit, reply))
+
+
 @dataclass(frozen=True)
 class SeatRequest:
     """Who takes a seat."""
@@ -215,8 +237,8 @@ class GameStore:
         )
         return _fields(game_id, head), stream
 
-    def commit(self, commit: Commit, then: Callable[[CommitReply | Exception], None]) -> None:
-        """Commit a change if the game still stands where the change began."""
+    def commit(self, commit: Commit, pending: PendingWrite) -> None:
+        """Commit a change if the game is still where the change began; `pending` gets the reply."""
         game_id = commit.game_id
         extra: list[Argument] = [part for pair in commit.fields.items() for part in pair]
         stop: Argument = f"{commit.stop} {commit.refusal}" if commit.refusal else commit.stop
@@ -228,10 +250,8 @@ class GameStore:
             *(commit.result, keys.bells_of(game_id), stop, COMPACT_AFTER, self._process, *extra),
         ]
 
-        def answered(answer: Any) -> None:
-            then(answer if isinstance(answer, Exception) else _outcome(commit, answer))
-
-        self._store.start(_COMMIT, keys.of_commit(game_id), arguments, answered)
+        receiver = _CommitReceiver(commit, pending)
+        self._store.start(_COMMIT, keys.of_commit(game_id), arguments, receiver)
 
     async def sit(self, game_id: str, seats: Sequence[int], sitter: SeatRequest) -> tuple[str, int]:
         """Put a bot on the first open one of the seats.
@@ -303,7 +323,7 @@ class GameStore:
 
     def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
         """Those of the games that another node of the store has since a point; the point now."""
-        now, slots = self._store.moved(since)
+        now, slots = self._store.moved_slots(since)
         buckets = {n for n in range(keys.BUCKETS) if slots and slot_of(keys.timers(n)) in slots}
         return now, [each for each in game_ids if buckets and keys.bucket_of(each) in buckets]
 

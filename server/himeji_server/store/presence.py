@@ -70,4 +70,4 @@ class Presence:
 
         None when some may have been missed.
         """
-        return self._store.listen(keys.BOTS_BELL, in_slots=of_games)
+        return self._store.subscribe(keys.BOTS_BELL, sharded=of_games)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from himeji_server.store import keys
 from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
-from himeji_server.store.sending import Argument
+from himeji_server.store.commands import Argument
 
 _RATE: Final = Script("rate")
 _REPLACE: Final = Script("replace_rows")

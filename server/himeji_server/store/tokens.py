@@ -151,7 +151,7 @@ class TokenStore:
 
     async def changes(self) -> AsyncGenerator[str, None]:
         """The ids of tokens as they change. A bell, no promise."""
-        async with aclosing(self._store.listen(keys.TOKEN_BELL)) as bells:
+        async with aclosing(self._store.subscribe(keys.TOKEN_BELL)) as bells:
             async for bell in bells:
                 if bell is not None:
                     self._changed(bell[1])

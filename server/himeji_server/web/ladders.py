@@ -11,7 +11,7 @@ from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.names import HOUSE
@@ -82,14 +82,14 @@ class LadderViews:
             "records": await self._records(name, rated),
         }
 
-    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[LiveGame]:
+    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[GameView]:
         """The games that it plays and those that were rated last, without their positions.
 
         Filtering the list of all games would read the games of all other bots too.
         """
         playing = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
         game_ids = dict.fromkeys([*playing, *(game["game_id"] for game in rated[:LAST_GAMES])])
-        found: list[LiveGame] = []
+        found: list[GameView] = []
         for game_id in game_ids:
             with suppress(UnknownGame):
                 found.append(await self._use_cases.head(game_id))

@@ -25,7 +25,8 @@ from starlette.responses import (
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
+from himeji_server.games.seat_rules import is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
@@ -85,7 +86,7 @@ class PlayPages:
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
         await self._use_cases.view(game_id)  # who asks for no game is told before it begins
 
-        async def tell(_view: LiveGame) -> dict[str, Any]:
+        async def tell(_view: GameView) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
@@ -104,28 +105,26 @@ class PlayPages:
         asked: Form = parse_qs(request.url.query)
         decision, actions = _decision(asked), _actions(asked)
         view = await self._use_cases.view(request.path_params["game_id"])
-        sketch = turn_preview.sketched(view, caller, decision, actions)
+        turn = turn_preview.preview(view, caller, decision, actions)
         game = game_facts(view, lambda _bot: False)
-        board = await asyncio.to_thread(render.svg, sketch.engine)
-        plan = turn_preview.plan(sketch, decision, actions, board)
-        content = {"plan": plan, "game": game, "mine": [sketch.seat]}
+        board = await asyncio.to_thread(render.svg, turn.engine)
+        plan = turn_preview.describe(turn, decision, actions, board)
+        content = {"plan": plan, "game": game, "mine": [turn.seat]}
         seat = self._templates.get_template("_seat.html").render(content)
         return JSONResponse({"decision": decision, "parts": {"board": board, "seat": seat}})
 
     async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
         """Everything that the page of a game shows."""
         use_cases = self._use_cases
-        connected = await use_cases.connected(await use_cases.view(game_id))
         view = await use_cases.view(game_id)
-        # From here to the picture without a pause: the table may move on.
+        connected = await use_cases.connected(view)
         facts: dict[str, Any] = {**watched_facts(view, connected.__contains__, use_cases.now())}
-        mine = use_cases.seats_of(view, caller) if caller is not None else []
-        sketch = None
-        if caller is not None and mine and use_cases.is_asked(view, caller):
-            sketch = turn_preview.sketched(view, caller, view.stored.decision, ())
-        decision = view.stored.decision
+        mine = seats_of(view, caller) if caller is not None else []
+        turn, decision = None, view.stored.decision
+        if caller is not None and mine and is_asked(view, caller):
+            turn = turn_preview.preview(view, caller, decision, ())
         board = await self._games.board(view)
-        plan = turn_preview.plan(sketch, decision, (), board) if sketch is not None else None
+        plan = turn_preview.describe(turn, decision, (), board) if turn is not None else None
         # The drawing is markup of our own, everything in it escaped.
         return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
 
@@ -166,7 +165,9 @@ class PlayPages:
         """Answer a decision with a whole turn."""
         caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
         form = await _form(request)
-        _, receipt = await self._use_cases.submit(caller, game_id, _decision(form), _actions(form))
+        _, receipt = await self._use_cases.submit_and_wait(
+            caller, game_id, _decision(form), _actions(form)
+        )
         return _done(request, game_id, {"played": list(receipt.actions)})
 
     async def _resign(self, request: Request) -> Response:
