@@ -167,7 +167,7 @@ class Dispatcher:
         self._writer.send(PlayResponse(request_id=request.request_id, notice=notice))
 
     async def _handle_ladder(self, request: PlayRequest) -> None:
-        notice = await self._ladder.answer(request)
+        notice = await self._ladder.handle(request)
         self._writer.send(PlayResponse(request_id=request.request_id, notice=notice))
 
     _handlers: Final[Mapping[str, Callable[[Dispatcher, PlayRequest], Awaitable[None]]]] = {

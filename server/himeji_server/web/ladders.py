@@ -13,7 +13,7 @@ from himeji.v1 import ladder_service_pb2 as pb
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.ladder.queries import LadderQueries, page
+from himeji_server.ladder.queries import LadderQueries
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import schemas
@@ -25,7 +25,7 @@ RATED_GAMES: Final = 200
 LAST_GAMES: Final = 12
 OPPONENTS: Final = 8
 VERSIONS: Final = 50
-MOST_LADDERS: Final = 500
+MAX_LADDERS: Final = 500
 
 
 class LadderViews:
@@ -37,15 +37,14 @@ class LadderViews:
         self._accounts = accounts
 
     async def ladders(self) -> schemas.Ladders:
-        """Every ladder."""
-        found, _ = await self._queries.listed(MOST_LADDERS, "")
+        found, _ = await self._queries.list_ladders(MAX_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
     async def standings(self, name: str, page_token: str = "") -> schemas.StandingsPage:
         """A ladder with a page of its standings in the current season."""
         ladder = await self._queries.ladder(name)
         standings = await self._queries.standings(name, ladder.season, old_versions=False)
-        rows, next_page_token = page(standings, 0, page_token, "page standings", name)
+        rows, next_page_token = paginate(standings, 0, page_token, "page standings", name)
         return {
             "ladder": _ladder(ladder),
             "games": await self._queries.games_of_season(name, ladder.season),
@@ -90,10 +89,10 @@ class LadderViews:
 
         The list of all games is not used, because it would read every game of all other bots too.
         """
-        played = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
-        wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
+        playing = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
+        game_ids = dict.fromkeys([*playing, *(game["game_id"] for game in rated[:LAST_GAMES])])
         found: list[GameView] = []
-        for game_id in wanted:
+        for game_id in game_ids:
             with suppress(UnknownGame):
                 found.append(await self._use_cases.head(game_id))
         return found
@@ -104,7 +103,7 @@ class LadderViews:
         """The standing of the bot's newest rated version on each ladder that it played."""
         found: list[schemas.LadderRating] = []
         for ladder in sorted({game["ladder"] for game in rated}):
-            season = await self._queries.season(ladder, 0)
+            season = await self._queries.season_number(ladder, 0)
             standings = await self._queries.standings(ladder, season, old_versions=False)
             found += [
                 {"ladder": ladder, "standing": _standing(each)}
