@@ -11,35 +11,29 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.curtains import ONE, ONE_FREE
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    AT_ENTRANCE,
+from himeji.rules.castle.constants import (
     AT_GATE,
-    CHASEN,
-    COIN,
     COURTIER,
     COURTIER_PLACES,
-    FOOD,
     GARDENER,
     GARDENS,
-    GEISHA,
-    GEISHA_PLACES,
-    GOODS,
     IN_DOMAIN,
-    INFLUENCE,
-    IRON,
-    LEFT,
     ON_DAIMYO_FLOOR,
-    ON_OVERLOOK,
-    ON_STEP_1,
-    ON_STEP_2,
-    PEARL,
-    SEAL,
-    TEA_ROOMS,
     WARRIOR,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import (
+    AT_ENTRANCE,
+    GEISHA,
+    GEISHA_PLACES,
+    ON_OVERLOOK,
+    ON_STEP_1,
+    ON_STEP_2,
+    TEA_ROOMS,
+)
+from himeji.rules.castle.matcha.curtains import ONE, ONE_FREE
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import CHASEN, COIN, FOOD, GOODS, INFLUENCE, IRON, LEFT, PEARL, SEAL
 from himeji.rules.game import Step
 
 WORTH: Final = {

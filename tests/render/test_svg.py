@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 
 from himeji import render, rules
 from himeji.render.canvas import width_of
-from himeji.rules.castle.words import COLOUR_NAMES
 from himeji.rules.chance import seeded
+from himeji.rules.constants import COLOUR_NAMES
 
 from tests.rules.playing import every_castle_table
 

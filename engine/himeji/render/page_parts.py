@@ -10,7 +10,7 @@ from himeji.render.phrases import RECONSTRUCTED
 from himeji.render.sheet import WIDTH, Block, Line, join, printed, table, wrap
 from himeji.render.situation import answers, asked, foremost, goods_of, people, who
 from himeji.rules.clans import ClanGame
-from himeji.rules.words import GOOD_NAMES, UNLIMITED
+from himeji.rules.constants import GOOD_NAMES, UNLIMITED
 
 Group = tuple[int, int]
 """Members or seals of one clan in one place: seat, how many."""

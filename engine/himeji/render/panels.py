@@ -13,8 +13,8 @@ from himeji.render.phrases import RECONSTRUCTED, parted, phrase
 from himeji.render.situation import answers, asked, foremost, goods_of, points, who
 from himeji.rules.clans import ClanGame
 from himeji.rules.components import AnyComponent
+from himeji.rules.constants import GOOD_NAMES, INFLUENCE, UNLIMITED
 from himeji.rules.effects import Effect
-from himeji.rules.words import GOOD_NAMES, INFLUENCE, UNLIMITED
 
 PAD: Final = 14
 TIMES: Final = "\N{MULTIPLICATION SIGN}"

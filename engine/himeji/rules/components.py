@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from himeji.rules import description
+from himeji.rules.constants import GOODS, RESOURCES, UNLIMITED
 from himeji.rules.datafile import SOURCES, DataFile, Entry, parse_each
 from himeji.rules.effects import Effect, Parse
 from himeji.rules.errors import BadComponents
-from himeji.rules.words import GOODS, RESOURCES, UNLIMITED
 
 
 class AnyComponent:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from himeji.rules import description
-from himeji.rules.words import GOOD_NAMES
+from himeji.rules.constants import GOOD_NAMES
 
 CODES_PER_WORD: Final = 16  # amounts from 0 to 15
 GAINED: Final = (*GOOD_NAMES, "any", "coin/seal")

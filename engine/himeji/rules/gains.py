@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import CHOOSE, FOOD, GOOD_NAMES, IRON, PEARL
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.words import CHOOSE, FOOD, GOOD_NAMES, IRON, PEARL
 
 MOST_AMOUNT: Final = 16  # more than any icon gives
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from himeji.rules import description
-from himeji.rules.forms import Flag, Form, Rule
 from himeji.rules.game import Step
+from himeji.rules.step_fields import Flag, Form, Rule
 
 
 class StepKind:

@@ -1,35 +1,26 @@
 """Positions of the castle family as messages and back; castle.proto says what each list means."""
 
 from himeji.rules.castle.checks import faults
-from himeji.rules.castle.reader import LANTERN_KINDS
-from himeji.rules.castle.ruleset import CastleRuleset
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    CALLIGRAPHY_PILE,
-    CHASEN,
-    COIN,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIPLOMAT_PILE,
     DOMAIN_SPACE,
-    FLOWER_PILE,
-    FOOD,
-    GOODS,
-    INFLUENCE,
-    IRON,
-    PEARL,
     PILE_NAMES,
     ROOMS,
-    SEAL,
-    SOLITAIRE_PILE,
     STEWARD_PILE,
-    VP,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import CALLIGRAPHY_PILE, FLOWER_PILE
+from himeji.rules.castle.reader import LANTERN_KINDS
+from himeji.rules.castle.ruleset import CastleRuleset
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.reading import settle
+from himeji.rules.constants import CHASEN, COIN, FOOD, GOODS, INFLUENCE, IRON, PEARL, SEAL, VP
+from himeji.rules.position_reader import settle
 from himeji.v1.castle_pb2 import CastlePosition
 from himeji.v1.position_pb2 import Position
-from himeji.wire.reading import MessageReader, read_pending
+from himeji.wire.message_reader import MessageReader, read_pending
 
 BRIDGE = 5  # places of a bridge: left, three in the centre, right
 COLOURS = 4

@@ -2,15 +2,9 @@
 
 from collections import Counter
 
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
-    DIE_PLACE_NAMES,
-    GARDEN_NAMES,
-    GEISHA_PLACE_NAMES,
-    GOOD_NAMES,
-    PLACE_NAMES,
-    SPACE_NAMES,
-)
+from himeji.rules.castle.constants import DIE_PLACE_NAMES, GARDEN_NAMES, PLACE_NAMES, SPACE_NAMES
+from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 CAPS = {"food": 7, "iron": 7, "pearl": 7, "chasen": 7, "seal": 5}  # B-6.1, M-6.1
 MEMBERS = 5  # of each kind (B-1.8)

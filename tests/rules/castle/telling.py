@@ -3,17 +3,16 @@
 import json
 from itertools import groupby
 
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     DIE_PLACE_NAMES,
     GARDEN_NAMES,
-    GEISHA_PLACE_NAMES,
-    GOOD_NAMES,
     PILE_NAMES,
     PLACE_NAMES,
     SPACE_NAMES,
     WORKER_NAMES,
 )
+from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 YARDS = ("yard-1", "yard-2", "yard-3")
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
+from himeji.rules.castle.constants import SPACE_NAMES
 from himeji.rules.castle.invariants import BASE_BOX
 from himeji.rules.castle.vocabulary import base_vocabulary
-from himeji.rules.castle.words import COLOUR_NAMES, FOOD, GOOD_NAMES, IRON, PEARL, SEAL, SPACE_NAMES
+from himeji.rules.constants import COLOUR_NAMES, FOOD, GOOD_NAMES, IRON, PEARL, SEAL
 from himeji.rules.datafile import SOURCES, packaged
 from himeji.rules.errors import BadComponents
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from himeji import rules
-from himeji.rules.castle.matcha import matcha_ruleset
+from himeji.rules.castle.matcha.matcha import matcha_ruleset
 from himeji.rules.chance import Scripted, seeded
 from himeji.rules.datafile import packaged
 from himeji.rules.errors import BadComponents, IllegalAction, ImpossiblePosition

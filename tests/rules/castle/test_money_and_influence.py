@@ -5,7 +5,7 @@ import random
 
 import pytest
 from himeji import rules
-from himeji.rules.castle.words import FOOD, SEAL
+from himeji.rules.constants import FOOD, SEAL
 from himeji.rules.errors import IllegalAction, ImpossiblePosition
 
 TILES = (

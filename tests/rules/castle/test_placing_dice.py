@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from himeji.rules.castle.words import COIN
+from himeji.rules.constants import COIN
 from himeji.rules.errors import IllegalAction
 
 TILES = (

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 CAPS = {"food": 7, "iron": 7, "pearl": 7, "swap": 2}  # D-7.1
 STORAGE = 10

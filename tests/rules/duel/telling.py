@@ -2,7 +2,7 @@
 
 import json
 
-from himeji.rules.words import GOOD_NAMES
+from himeji.rules.constants import GOOD_NAMES
 
 
 def tell_position(game):

@@ -8,30 +8,28 @@ from typing import Final, NamedTuple
 from himeji.render.icons import Die
 from himeji.render.page_parts import Group
 from himeji.rules.castle.components import Component, Row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIE_PLACE_NAMES,
     DIPLOMAT_PILE,
-    GEISHA_PLACES,
-    GOODS,
-    INFLUENCE,
-    LEFT,
     ON_DAIMYO_FLOOR,
-    ON_OVERLOOK,
-    OUTSKIRTS_PILES,
     PILE_NAMES,
-    SIDE_NAMES,
-    SOLITAIRE_PILE,
     SPACE_NAMES,
     STEWARD_PILE,
-    TEA_ROOMS,
     TILE_SLOTS,
     WORKER_NAMES,
     YARD_OF_TILE,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import (
+    GEISHA_PLACES,
+    ON_OVERLOOK,
+    OUTSKIRTS_PILES,
+    TEA_ROOMS,
+)
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES, GOODS, INFLUENCE, LEFT, SIDE_NAMES
 
 GARDENS_PER_BRIDGE: Final = 2
 FACE_OF_SLOT: Final = (0, 1, 0, 1)  # of the yard tiles: blue, yellow (B-1.5)

@@ -11,10 +11,8 @@ from himeji.render.page_parts import clan, clans, heading
 from himeji.render.phrases import amount, name, phrase, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, join, table, wrap
 from himeji.rules.castle.components import FACES
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
-    COLOUR_NAMES,
     DIPLOMAT_FLOOR,
     DIPLOMAT_ROOMS,
     IN_ROOM,
@@ -23,6 +21,8 @@ from himeji.rules.castle.words import (
     WELL_SPACE,
     YARDS,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES
 
 CELL: Final = 4
 EDGE: Final = 10

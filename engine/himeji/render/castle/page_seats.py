@@ -12,7 +12,7 @@ from himeji.render.phrases import amount, brief, name, phrases
 from himeji.render.sheet import Block, Line, box, table, wrap
 from himeji.render.situation import points, who
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 
 BOX: Final = 100
 

@@ -13,8 +13,9 @@ from himeji.render.palette import BLUE_FACE, DICE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import parted, phrase
 from himeji.rules.castle.components import FACES, Component
+from himeji.rules.castle.constants import GARDEN_NAMES, YARDS
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES, GARDEN_NAMES, GOOD_NAMES, YARDS
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 DIE: Final = 30
 DECK: Final = 110

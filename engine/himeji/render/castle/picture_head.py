@@ -28,7 +28,7 @@ from himeji.render.phrases import amount, phrases
 from himeji.render.situation import people, who
 from himeji.rules.castle.components import Component
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 
 CHIP: Final = 134
 MARKER: Final = 22

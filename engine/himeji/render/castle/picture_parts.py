@@ -12,7 +12,7 @@ from himeji.render.palette import DARK_ROW, INK, LIGHT_ROW, ON_DARK
 from himeji.render.panels import ENDLESS, Pen
 from himeji.render.phrases import name, phrase
 from himeji.rules.castle.components import Component, Row
-from himeji.rules.castle.words import GOOD_NAMES
+from himeji.rules.constants import GOOD_NAMES
 
 SPACE: Final = 28
 OVERLAP: Final = 0.72  # of a die, to the right, when it lies on another

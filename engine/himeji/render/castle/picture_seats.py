@@ -13,7 +13,7 @@ from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points, s
 from himeji.render.phrases import brief, parted, phrase, phrases
 from himeji.rules.castle.components import LINES, Component
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.effects import Effect
 
 TOP: Final = 106

@@ -11,8 +11,8 @@ from himeji.render.icons import badge, icon
 from himeji.render.palette import DICE, EDGE, FAINT, MUTED, ROOF
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import parted, phrase
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
     COLUMNS,
@@ -25,7 +25,7 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
+from himeji.rules.duel.state import DuelGame
 
 ACTION: Final = 76
 LOCATION: Final = 78

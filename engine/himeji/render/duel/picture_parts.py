@@ -11,9 +11,9 @@ from himeji.render.icons import icon
 from himeji.render.palette import DICE, EDGE, MUTED
 from himeji.render.panels import Pen, small_id
 from himeji.render.phrases import parted, phrase
+from himeji.rules.constants import GOOD_NAMES
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price
-from himeji.rules.duel.words import ICON_NAMES
-from himeji.rules.words import GOOD_NAMES
+from himeji.rules.duel.constants import ICON_NAMES
 
 CARD: Final = (152, 132)
 SUIT_FILLS: Final = ("#dbe8f6", "#dfeeda", "#f8dfd6")  # flags blue, weapons green, origami coral

@@ -12,10 +12,10 @@ from himeji.render.icons import icon
 from himeji.render.palette import EDGE, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points
 from himeji.render.phrases import name
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 from himeji.rules.duel.components import Component
+from himeji.rules.duel.constants import COLOURS
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import COLOURS
-from himeji.rules.words import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 
 LABEL: Final = 108
 CHIP: Final = 26

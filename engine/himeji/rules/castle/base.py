@@ -7,6 +7,7 @@ from collections.abc import Callable
 from himeji.rules.actions import ActionTable
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
+from himeji.rules.castle.constants import DIPLOMAT_PILE, STEWARD_PILE
 from himeji.rules.castle.events import EVENT_NAMES
 from himeji.rules.castle.invariants import BASE_BOX
 from himeji.rules.castle.rounds import (
@@ -25,18 +26,7 @@ from himeji.rules.castle.steps import STEP_KINDS
 from himeji.rules.castle.texts import base_texts
 from himeji.rules.castle.turn import AREAS
 from himeji.rules.castle.vocabulary import base_vocabulary
-from himeji.rules.castle.words import (
-    BLACK,
-    COIN,
-    CORAL,
-    DIPLOMAT_PILE,
-    INFLUENCE,
-    RESOURCES,
-    SEAL,
-    STEWARD_PILE,
-    VP,
-    WHITE,
-)
+from himeji.rules.constants import BLACK, COIN, CORAL, INFLUENCE, RESOURCES, SEAL, VP, WHITE
 from himeji.rules.datafile import packaged, revision_of
 
 

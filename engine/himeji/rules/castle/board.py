@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from himeji.rules.castle.components import FACES, Space, Tables
-from himeji.rules.castle.words import (
-    CHASEN,
-    COLOUR_NAMES,
-    FOOD,
-    INFLUENCE,
-    ROOMS,
-    SEAL,
-    SPACE_NAMES,
-    WORKER_NAMES,
-)
+from himeji.rules.castle.constants import ROOMS, SPACE_NAMES, WORKER_NAMES
 from himeji.rules.components import effects, read_money
+from himeji.rules.constants import CHASEN, COLOUR_NAMES, FOOD, INFLUENCE, SEAL
 from himeji.rules.datafile import DataFile
 from himeji.rules.effects import Parse
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from himeji.rules.castle.courtiers import Refill
-from himeji.rules.castle.rounds import round_is_over
-from himeji.rules.castle.setup import EndOfDraft
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.turn import PlaceDie, TakeDie
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIPLOMAT_ROOMS,
     GARDEN_NAMES,
@@ -22,7 +16,13 @@ from himeji.rules.castle.words import (
     WELL_SPACE,
     YARDS,
 )
-from himeji.rules.reading import step_faults, twice
+from himeji.rules.castle.courtiers import Refill
+from himeji.rules.castle.rounds import round_is_over
+from himeji.rules.castle.setup import EndOfDraft
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.turn import PlaceDie, TakeDie
+from himeji.rules.constants import COLOUR_NAMES
+from himeji.rules.position_reader import step_faults, twice
 
 
 def faults(game: CastleGame) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from himeji.rules.castle.words import COIN, COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.components import (
     AnyComponent,
     Box,
@@ -15,6 +14,7 @@ from himeji.rules.components import (
     effects,
     fill,
 )
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.datafile import DataFile, DataFiles, Entry
 from himeji.rules.effects import Effect, Parse
 

@@ -5,34 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.icons import perform
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
     AUDIENCE,
     CARD_MOVED,
     CLIMB,
     CLIMBS,
-    COIN,
     COURTIER,
     COURTIER_PLACES,
     DIPLOMAT_PILE,
     DIPLOMAT_ROOMS,
-    DONE,
     FLOOR_OF_PLACE,
     IN_DOMAIN,
     IN_ROOM,
     MEMBER_MOVED,
     ON_DAIMYO_FLOOR,
-    PEARL,
     PILE_NAMES,
     PLACE_NAMES,
     SLOT,
     STEWARD_PILE,
     TAKEN_ROW,
     TO_DOMAIN,
-    count,
 )
+from himeji.rules.castle.icons import perform
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COIN, DONE, PEARL, count
 from himeji.rules.game import Step
 
 NO_MEMBER: Final = 1  # blocked: no courtier there

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from himeji.rules import description
 from himeji.rules.castle.components import FACES, Component, Row
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
-    DIE_PLACE_NAMES,
-    GOOD_NAMES,
-    ROW_NAMES,
-    SPACE_NAMES,
-    count,
-)
+from himeji.rules.castle.constants import DIE_PLACE_NAMES, ROW_NAMES, SPACE_NAMES
 from himeji.rules.components import describe_component
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, count
 from himeji.rules.effects import describe_face
 
 if TYPE_CHECKING:

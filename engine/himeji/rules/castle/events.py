@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from himeji.rules import events
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
-    COLOUR_NAMES,
     COURTIER,
     COURTIER_PLACES,
     DIE_PLACE_NAMES,
@@ -17,20 +16,19 @@ from himeji.rules.castle.words import (
     EFFECT,
     GARDEN_NAMES,
     GARDENER,
-    GEISHA,
-    GEISHA_PLACE_NAMES,
-    GEISHA_PLACES,
     INFLUENCE_MOVED,
     MEMBER_MOVED,
     PILE_NAMES,
     PLACE_NAMES,
     ROUND_BEGAN,
-    SOLITAIRE_READ,
     SPACE_NAMES,
     TURN_ORDER_PILE,
     TURN_ORDER_SET,
     WORKER_NAMES,
 )
+from himeji.rules.castle.matcha.constants import GEISHA, GEISHA_PLACE_NAMES, GEISHA_PLACES
+from himeji.rules.castle.solo.constants import SOLITAIRE_READ
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.description import EventKind, numbered
 from himeji.rules.events import COMMON_EVENTS, UNUSED, EventWords, Scene, event_names
 from himeji.rules.game import DRAW, EVENT_KINDS, ROLL, Record

@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CASTLE_ROWS,
-    COLOUR_NAMES,
     DOMAIN_ROW,
-    DONE,
     EFFECT,
-    PERFORM,
     ROW,
     ROW_PLACE,
     ROW_ROOM,
     SPACE_NAMES,
-    count,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES, DONE, PERFORM, count
+from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 PRICE: Final = 1  # blocked: the price cannot be paid
 NO_CARD: Final = 2  # blocked: the room waits for its next card

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.castle.constants import PAY_CHECKPOINT, STOP
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import INFLUENCE, PAY_CHECKPOINT, SEAL, STOP, count
+from himeji.rules.constants import INFLUENCE, SEAL, count
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

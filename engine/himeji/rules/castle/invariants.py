@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from himeji.rules.castle.components import Component, Tables
-from himeji.rules.castle.words import COLOUR_NAMES, SEAL
+from himeji.rules.constants import COLOUR_NAMES, SEAL
 
 WORKERS = ("courtier", "gardener", "warrior")
 RESOURCE_BACKS = ("1 food", "1 iron", "1 pearl")

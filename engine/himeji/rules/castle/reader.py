@@ -6,24 +6,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from himeji.rules.castle.checks import faults
-from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     GARDEN_NAMES,
-    GOOD_NAMES,
-    GOODS,
     PILE_NAMES,
     PLACE_NAMES,
     ROOMS,
-    SIDE_NAMES,
     SPACE_NAMES,
     YARD_TILE_NAMES,
     YARDS,
 )
+from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.reading import PositionReader, settle
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset

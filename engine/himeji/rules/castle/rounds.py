@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
+from himeji.rules.castle.constants import ACTIVATE, EFFECT, GARDENS, ROUND_BEGAN, TURN_ORDER_SET
 from himeji.rules.castle.icons import perform, price_refusal
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.turn import TakeDie
-from himeji.rules.castle.words import (
-    ACTIVATE,
-    COLOUR_NAMES,
-    DONE,
-    EFFECT,
-    GARDENS,
-    INFLUENCE,
-    ROUND_BEGAN,
-    TURN_ORDER_SET,
-)
 from himeji.rules.clans import FinalExchange
+from himeji.rules.constants import COLOUR_NAMES, DONE, INFLUENCE
 from himeji.rules.game import ROLL, Step
 from himeji.rules.scoring import end_game
 

@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from himeji.rules.castle.board_description import describe_board
 from himeji.rules.castle.components import Tables
+from himeji.rules.castle.constants import PLACE, TAKE
 from himeji.rules.castle.description import describe_components, describe_steps
 from himeji.rules.castle.events import describe_events, tell
-from himeji.rules.castle.forms import Die, RowIcon
 from himeji.rules.castle.packed import pack, unpack
 from himeji.rules.castle.position import describe
-from himeji.rules.castle.printed import describe_board
 from himeji.rules.castle.reader import parse
-from himeji.rules.castle.sections import Section
+from himeji.rules.castle.section import Section
 from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.step_fields import Die, RowIcon
 from himeji.rules.castle.turn import Area
-from himeji.rules.castle.words import PLACE, TAKE
 from himeji.rules.chance import Chance
 from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
 from himeji.rules.effects import Effect, Vocabulary
-from himeji.rules.forms import Card, Cards, Icons
 from himeji.rules.game import Record
 from himeji.rules.ruleset import Ruleset
+from himeji.rules.step_fields import Card, Cards, Icons
 from himeji.rules.steps import StepCodec, StepKind
 
 Phases = tuple[Callable[[CastleGame], None], ...]

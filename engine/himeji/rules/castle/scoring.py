@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    AT_ENTRANCE,
+from himeji.rules.castle.constants import (
     AT_GATE,
-    CHASEN,
     COURTIER,
     COURTIER_PLACES,
     FLOOR_OF_PLACE,
     GARDENER,
     GARDENS,
-    GEISHA_PLACES,
-    INFLUENCE,
-    TEA_ROOMS,
     WARRIOR,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import AT_ENTRANCE, GEISHA_PLACES, TEA_ROOMS
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import CHASEN, INFLUENCE
 from himeji.rules.scoring import ScoreLine, coins_and_seals, in_play, resources
 
 MEMBER_OF_ROOM = (GARDENER, WARRIOR, COURTIER)  # by room of the tea house, as in TEA_ROOMS

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from himeji.rules.castle.courtiers import draw_castle_card
-from himeji.rules.castle.rounds import roll_dice
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
     DAIMYO_PILE,
     DIE_TILE_PILE,
@@ -28,6 +25,9 @@ from himeji.rules.castle.words import (
     YARD_OF_TILE,
     YARD_TILE_PILE,
 )
+from himeji.rules.castle.courtiers import draw_castle_card
+from himeji.rules.castle.rounds import roll_dice
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.game import DRAW, Step
 
 PICKED: Final = 1

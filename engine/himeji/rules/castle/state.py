@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
     COURTIER_PLACES,
     FIRST_ROW,
-    GEISHA_PLACES,
-    GOODS,
     IN_DOMAIN,
-    INFLUENCE,
     INFLUENCE_MOVED,
     MEMBERS,
     PILE_NAMES,
@@ -20,8 +17,10 @@ from himeji.rules.castle.words import (
     TO_LANTERN,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import GEISHA_PLACES
 from himeji.rules.chance import Chance
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import GOODS, INFLUENCE
 from himeji.rules.effects import Effect
 from himeji.rules.game import DRAW
 
@@ -34,7 +33,7 @@ NO_CARDS = (0,) * len(PILE_NAMES)
 
 @final
 class CastleGame(ClanGame):
-    """A game of the castle family. The comments say what each list holds; words.py, the numbers.
+    """A game of the castle family. The comments say what each list holds; constants.py, the numbers.
 
     Lists change in place; tuples are replaced, so that clones can share them.
     """

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.ceremonies import (
-    ChooseAction,
-    FreeClimb,
-    LightRows,
-    OneYardTile,
-    StoneGardens,
+from himeji.rules.castle.constants import (
+    GARDEN_NAMES,
+    PILE_NAMES,
+    PLACE_NAMES,
+    ROOMS,
+    ROW_NAMES,
+    SPACE_NAMES,
+    WORKER_NAMES,
+    YARD_TILE_NAMES,
 )
 from himeji.rules.castle.courtiers import Courtier, DaimyoSlot, LightRow, Refill
-from himeji.rules.castle.curtains import LIMIT_NAMES, Curtains
-from himeji.rules.castle.deeds import RivalClimber, RivalGarden, RivalRoom
 from himeji.rules.castle.gains import SealsAtCap
-from himeji.rules.castle.geishas import (
-    ChooseOutskirtsCard,
-    FreeWalk,
-    Geisha,
-    Overlook,
-    TakeOutskirtsCard,
-)
 from himeji.rules.castle.icons import (
     ActionCardRow,
     ChooseCastleRow,
@@ -27,32 +21,44 @@ from himeji.rules.castle.icons import (
     Offer,
 )
 from himeji.rules.castle.influence import Checkpoint
-from himeji.rules.castle.rival import RivalDeeds, RivalGardens
-from himeji.rules.castle.rounds import ActivateGardens, GardensOfSeat, LastExchange, Phase
-from himeji.rules.castle.setup import EndOfDraft, PickPair
-from himeji.rules.castle.tea import ActivateGardensAndPond, GardensAndPondOfSeat, OwnCeremony
-from himeji.rules.castle.tea_rival import KeepStart, RivalDiscard, RivalGeishaWalks, TakeKept
-from himeji.rules.castle.tea_setup import PickPairAndTile
-from himeji.rules.castle.turn import EnterSpace, PlaceDie, RoomRows, TakeDie
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.matcha.ceremonies import (
+    ChooseAction,
+    FreeClimb,
+    LightRows,
+    OneYardTile,
+    StoneGardens,
+)
+from himeji.rules.castle.matcha.constants import (
     CURTAIN_NAMES,
-    GARDEN_NAMES,
     GEISHA_PLACE_NAMES,
     OUTSKIRTS_PILES,
-    PILE_NAMES,
-    PLACE_NAMES,
-    ROOMS,
-    ROW_NAMES,
-    SPACE_NAMES,
     START_KIND_NAMES,
-    WORKER_NAMES,
-    YARD_TILE_NAMES,
 )
+from himeji.rules.castle.matcha.curtains import LIMIT_NAMES, Curtains
+from himeji.rules.castle.matcha.geishas import (
+    ChooseOutskirtsCard,
+    FreeWalk,
+    Geisha,
+    Overlook,
+    TakeOutskirtsCard,
+)
+from himeji.rules.castle.matcha.rival import KeepStart, RivalDiscard, RivalGeishaWalks, TakeKept
+from himeji.rules.castle.matcha.setup import PickPairAndTile
+from himeji.rules.castle.matcha.spaces import (
+    ActivateGardensAndPond,
+    GardensAndPondOfSeat,
+    OwnCeremony,
+)
+from himeji.rules.castle.rounds import ActivateGardens, GardensOfSeat, LastExchange, Phase
+from himeji.rules.castle.setup import EndOfDraft, PickPair
+from himeji.rules.castle.solo.rival import RivalDeeds, RivalGardens
+from himeji.rules.castle.solo.rival_actions import RivalClimber, RivalGarden, RivalRoom
+from himeji.rules.castle.turn import EnterSpace, PlaceDie, RoomRows, TakeDie
 from himeji.rules.castle.workers import ChooseWorker, Gardener, Warrior, YardTiles
-from himeji.rules.forms import Mask, Name, Names
+from himeji.rules.constants import COLOUR_NAMES
+from himeji.rules.effect_order import Parts
 from himeji.rules.gains import ChooseResource
-from himeji.rules.parts import Parts
+from himeji.rules.step_fields import Mask, Name, Names
 from himeji.rules.steps import FLAG, NUMBER, RULE, StepKind
 
 ROOM = Name(SPACE_NAMES[:ROOMS])

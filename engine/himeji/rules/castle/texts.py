@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.words import (
+from himeji.rules.actions import Block, filled, spread
+from himeji.rules.castle.constants import (
     ACTIVATE,
     AUDIENCE,
-    CEREMONY,
-    CHASEN,
     CLIMB,
     CLIMBS,
-    COLOUR_NAMES,
-    CURTAIN,
-    CURTAIN_NAMES,
     DOMAIN_ROW,
     DOMAIN_SPACE,
-    ENTRANCE,
-    EXCHANGE_COIN,
-    EXCHANGE_RESOURCE,
     FIRST,
-    FIRST_OF_TEA,
     GARDEN_NAMES,
-    GEISHA,
-    GEISHA_PLACE_NAMES,
     GO_ON,
-    GREEN,
-    KEEP,
-    LILIES,
-    OUTSKIRTS_CARD,
-    OUTSKIRTS_PILES,
     PART_NAMES,
     PAY_CHECKPOINT,
     PICK,
@@ -35,32 +20,49 @@ from himeji.rules.castle.words import (
     PLACE,
     PLACE_NAMES,
     PLANT,
-    POND,
-    RIVAL_CLIMBER,
-    RIVAL_DISCARD,
-    RIVAL_GARDEN,
-    RIVAL_ROOM,
-    RIVAL_WALK,
     ROOMS,
     ROW,
     ROW_NAMES,
-    SIDE_NAMES,
     SLOT,
     SPACE_NAMES,
-    START_KIND_NAMES,
     STOP,
     TAKE,
     TAKEN_ROW,
-    TEA_PART_NAMES,
     TRAIN,
-    WALK,
-    WALKS,
     WORKER,
     WORKER_NAMES,
     YARD_TILE,
     YARD_TILE_NAMES,
 )
-from himeji.rules.words import Block, filled, spread
+from himeji.rules.castle.matcha.constants import (
+    CEREMONY,
+    CURTAIN,
+    CURTAIN_NAMES,
+    ENTRANCE,
+    FIRST_OF_MATCHA,
+    GEISHA,
+    GEISHA_PLACE_NAMES,
+    KEEP,
+    LILIES,
+    MATCHA_PART_NAMES,
+    OUTSKIRTS_CARD,
+    OUTSKIRTS_PILES,
+    POND,
+    RIVAL_DISCARD,
+    RIVAL_WALK,
+    START_KIND_NAMES,
+    WALK,
+    WALKS,
+)
+from himeji.rules.castle.solo.constants import RIVAL_CLIMBER, RIVAL_GARDEN, RIVAL_ROOM
+from himeji.rules.constants import (
+    CHASEN,
+    COLOUR_NAMES,
+    EXCHANGE_COIN,
+    EXCHANGE_RESOURCE,
+    GREEN,
+    SIDE_NAMES,
+)
 
 
 def base_texts() -> dict[int, str]:
@@ -127,7 +129,7 @@ def tea_texts() -> dict[int, str]:
             (WALK, "walk {}", walks),
             (CURTAIN, "curtain {}", CURTAIN_NAMES),
             (OUTSKIRTS_CARD, "take {} card", _decks()),
-            (FIRST_OF_TEA, "first {}", TEA_PART_NAMES),
+            (FIRST_OF_MATCHA, "first {}", MATCHA_PART_NAMES),
         ]
     )
 

@@ -6,27 +6,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row, Space
-from himeji.rules.castle.icons import perform, price_refusal, use_domain_row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COIN,
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     DIE_PLACED,
     DIE_TAKEN,
     DIPLOMAT_ROOMS,
     DOMAIN_SPACE,
-    DONE,
     FIRST_ROW,
-    LEFT,
     PLACE,
     ROW,
-    SIDE_NAMES,
     TAKE,
-    count,
 )
+from himeji.rules.castle.icons import perform, price_refusal, use_domain_row
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.workers import ChooseWorker, Worker
+from himeji.rules.constants import COIN, COLOUR_NAMES, DONE, LEFT, SIDE_NAMES, count
+from himeji.rules.effect_order import grant
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 EMPTY: Final = 1  # blocked: no die lies there
 COLOUR: Final = 2  # blocked: the space does not take this colour

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from himeji.rules.castle.ceremonies import (
-    ClimbIcon,
-    LightRowsIcon,
-    StoneGardensIcon,
-    WorkerOrGeisha,
-    YardTilesIcon,
-)
-from himeji.rules.castle.curtains import CurtainIcon
-from himeji.rules.castle.deeds import (
-    EITHER_KIND,
-    RivalAudience,
-    RivalClimb,
-    RivalGain,
-    RivalGardener,
-    RivalInfluence,
-    RivalWarrior,
+from himeji.rules.castle.constants import (
+    COURTIER,
+    FIRST,
+    GARDENER,
+    IN_DOMAIN,
+    PART_NAMES,
+    WARRIOR,
+    WORKER_NAMES,
 )
 from himeji.rules.castle.gains import GainSeals
-from himeji.rules.castle.geishas import GeishaIcon, GeishaStepIcon, Lilies
 from himeji.rules.castle.icons import (
     ANY_FILTER,
     DARK_FILTER,
@@ -33,7 +24,24 @@ from himeji.rules.castle.icons import (
     Well,
 )
 from himeji.rules.castle.influence import GainInfluence
-from himeji.rules.castle.tea_rival import (
+from himeji.rules.castle.matcha.ceremonies import (
+    ClimbIcon,
+    LightRowsIcon,
+    StoneGardensIcon,
+    WorkerOrGeisha,
+    YardTilesIcon,
+)
+from himeji.rules.castle.matcha.constants import (
+    AT_ENTRANCE,
+    FIRST_OF_MATCHA,
+    GEISHA_PLACE_NAMES,
+    MATCHA_PART_NAMES,
+    ON_STEP_1,
+    ON_STEP_2,
+)
+from himeji.rules.castle.matcha.curtains import CurtainIcon
+from himeji.rules.castle.matcha.geishas import GeishaIcon, GeishaStepIcon, Lilies
+from himeji.rules.castle.matcha.rival import (
     RivalGeisha,
     RivalInfluenceBack,
     RivalLosesCoins,
@@ -41,29 +49,17 @@ from himeji.rules.castle.tea_rival import (
     RivalWalk,
     walk_word,
 )
-from himeji.rules.castle.words import (
-    AT_ENTRANCE,
-    CHASEN,
-    COIN,
-    COURTIER,
-    FIRST,
-    FIRST_OF_TEA,
-    GARDENER,
-    GEISHA_PLACE_NAMES,
-    GOOD_NAMES,
-    IN_DOMAIN,
-    INFLUENCE,
-    ON_STEP_1,
-    ON_STEP_2,
-    PART_NAMES,
-    RESOURCES,
-    SEAL,
-    TEA_PART_NAMES,
-    VP,
-    WARRIOR,
-    WORKER_NAMES,
+from himeji.rules.castle.solo.rival_actions import (
+    EITHER_KIND,
+    RivalAudience,
+    RivalClimb,
+    RivalGain,
+    RivalGardener,
+    RivalInfluence,
+    RivalWarrior,
 )
 from himeji.rules.castle.workers import Worker
+from himeji.rules.constants import CHASEN, COIN, GOOD_NAMES, INFLUENCE, RESOURCES, SEAL, VP
 from himeji.rules.effects import Effect, Vocabulary
 from himeji.rules.gains import Gain, GainAny
 
@@ -72,7 +68,7 @@ def part(name: str) -> int:
     """The action id that takes a part of this name first."""
     if name in PART_NAMES:
         return FIRST + PART_NAMES.index(name)
-    return FIRST_OF_TEA + TEA_PART_NAMES.index(name)
+    return FIRST_OF_MATCHA + MATCHA_PART_NAMES.index(name)
 
 
 def tea_words(words: Vocabulary) -> Vocabulary:

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.courtiers import Courtier
-from himeji.rules.castle.icons import Offer
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     COURTIER,
-    DONE,
-    FOOD,
     GARDENER,
     GARDENS,
-    IRON,
     MEMBER_MOVED,
     MEMBERS,
     PLANT,
@@ -27,6 +21,10 @@ from himeji.rules.castle.words import (
     YARD_TILE_NAMES,
     YARDS,
 )
+from himeji.rules.castle.courtiers import Courtier
+from himeji.rules.castle.icons import Offer
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import DONE, FOOD, IRON
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

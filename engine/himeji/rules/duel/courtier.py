@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import DONE, PEARL, SIDE_NAMES, count
+from himeji.rules.duel.constants import CLIMB, COURTIER_MOVED, TOP_SPACE
 from himeji.rules.duel.priced import Priced
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import CLIMB, COURTIER_MOVED, TOP_SPACE
-from himeji.rules.parts import grant
-from himeji.rules.words import DONE, PEARL, SIDE_NAMES, count
+from himeji.rules.effect_order import grant
 
 OTHER_PATH: Final = 1  # blocked: that is the opponent's path
 TOO_HIGH: Final = 2  # blocked: fewer spaces are left

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from himeji.rules import description
 from himeji.rules.components import describe_component
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, count
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price
-from himeji.rules.duel.words import ACTION_NAMES, FRAME_NAMES, ICON_NAMES, KIND_NAMES, TILE_SPACES
+from himeji.rules.duel.constants import (
+    ACTION_NAMES,
+    FRAME_NAMES,
+    ICON_NAMES,
+    KIND_NAMES,
+    TILE_SPACES,
+)
 from himeji.rules.effects import describe_face
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, count
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from himeji.rules.actions import ActionTable
+from himeji.rules.constants import COIN, RESOURCES, SEAL, SWAP, VP
 from himeji.rules.datafile import packaged, revision_of
 from himeji.rules.duel.board import DUEL_BOARD
 from himeji.rules.duel.components import load
+from himeji.rules.duel.constants import SEATS, action_texts
 from himeji.rules.duel.events import EVENT_NAMES
 from himeji.rules.duel.invariants import DUEL_BOX
 from himeji.rules.duel.rounds import next_step
@@ -16,8 +18,6 @@ from himeji.rules.duel.scoring import DUEL_SCORING
 from himeji.rules.duel.setup import DUEL_SETUP, LAYOUTS
 from himeji.rules.duel.steps import STEP_KINDS
 from himeji.rules.duel.vocabulary import duel_vocabulary
-from himeji.rules.duel.words import SEATS, action_texts
-from himeji.rules.words import COIN, RESOURCES, SEAL, SWAP, VP
 
 
 def duel_ruleset(read: Callable[[str], str] = packaged) -> DuelRuleset:

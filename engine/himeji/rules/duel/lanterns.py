@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import COIN, GOODS, SEAL
+from himeji.rules.duel.constants import COLOURS, DISPLAY, LANTERN_CARD, ZONE, ZONE_ACTIVATED
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.storage import stow
-from himeji.rules.duel.words import COLOURS, DISPLAY, LANTERN_CARD, ZONE, ZONE_ACTIVATED
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.words import COIN, GOODS, SEAL
 
 ANY_ZONE: Final = -1
 NO_CARD: Final = 1  # blocked: no card lies there

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import COIN, FOOD, GOODS, IRON, PEARL, SEAL, count
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Price
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ANY_PAYMENTS,
     MOST_PAID,
     PAY_ANY,
@@ -17,7 +18,6 @@ from himeji.rules.duel.words import (
     PIECE_PAYMENTS,
 )
 from himeji.rules.game import Step
-from himeji.rules.words import COIN, FOOD, GOODS, IRON, PEARL, SEAL, count
 
 TOO_LITTLE: Final = 1  # blocked: not so much of something is held
 

@@ -8,19 +8,19 @@ from typing import Any
 
 from himeji.rules.chance import Chance
 from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
+from himeji.rules.duel.board_description import describe_board
 from himeji.rules.duel.components import Tables
+from himeji.rules.duel.constants import DECLINE, DO, SLOT_NAMES
 from himeji.rules.duel.description import describe_components, describe_steps
 from himeji.rules.duel.events import describe_events, tell
 from himeji.rules.duel.packed import pack, unpack
 from himeji.rules.duel.position import describe
-from himeji.rules.duel.printed import describe_board
 from himeji.rules.duel.reader import parse
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import DECLINE, DO, SLOT_NAMES
 from himeji.rules.effects import Vocabulary
-from himeji.rules.forms import Card, Icons
 from himeji.rules.game import Record
 from himeji.rules.ruleset import Ruleset
+from himeji.rules.step_fields import Card, Icons
 from himeji.rules.steps import StepCodec, StepKind
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, final
 
 from himeji.rules.chance import Chance
 from himeji.rules.clans import ClanGame
-from himeji.rules.duel.payments import PayPieces
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COIN, GOODS, SEAL
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLOURS,
     COLUMNS,
@@ -26,9 +26,9 @@ from himeji.rules.duel.words import (
     TOP_SPACE,
     YARDS,
 )
+from himeji.rules.duel.payments import PayPieces
 from himeji.rules.effects import Effect
 from himeji.rules.game import DRAW, Step
-from himeji.rules.words import COIN, GOODS, SEAL
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset
@@ -38,7 +38,7 @@ IN_AREA, IN_ZONE, IN_STORE = 0, 1, 2  # where a component came to, as events say
 
 @final
 class DuelGame(ClanGame):
-    """A game of Duel. The comments say what each list holds; words.py, the numbers.
+    """A game of Duel. The comments say what each list holds; constants.py, the numbers.
 
     Lists change in place; tuples are replaced, so that clones can share them.
     """

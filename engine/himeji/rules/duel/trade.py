@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import DONE
 from himeji.rules.duel.cards import TakeTop, blocked_deck, explain_deck
 from himeji.rules.duel.components import ANY_RESOURCE, Price
+from himeji.rules.duel.constants import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
 from himeji.rules.duel.payments import lack, pay_price, resources_held
 from himeji.rules.duel.priced import Priced
 from himeji.rules.duel.state import IN_STORE, DuelGame
-from himeji.rules.duel.words import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
 from himeji.rules.game import Step
-from himeji.rules.words import DONE
 
 NO_CARD: Final = 1  # blocked: the card cannot be bought
 SOLD_OUT: Final = 2  # blocked: the stack is empty

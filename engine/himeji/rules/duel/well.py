@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import CHOOSE, DONE, FOOD, IRON, PEARL, SWAP, VP
+from himeji.rules.duel.constants import CHOOSE_COIN, CHOOSE_SEAL, CHOOSE_SWAP, CHOOSE_VP
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.storage import stow_chosen
-from himeji.rules.duel.words import CHOOSE_COIN, CHOOSE_SEAL, CHOOSE_SWAP, CHOOSE_VP
 from himeji.rules.effects import Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
-from himeji.rules.words import CHOOSE, DONE, FOOD, IRON, PEARL, SWAP, VP
 
 FULL: Final = 1  # blocked: no room for another swap tile
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from himeji.rules.castle.sections import Section
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import MEMBERS, PILE_NAMES
+from himeji.rules.castle.matcha.constants import (
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
-    MEMBERS,
     OUTSKIRTS_PILES,
-    PILE_NAMES,
     TEA_ROOMS,
 )
+from himeji.rules.castle.section import Section
+from himeji.rules.castle.state import CastleGame
 
 if TYPE_CHECKING:
     from himeji.rules.castle.reader import CastleReader

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
+from himeji.rules.castle.constants import EFFECT
 from himeji.rules.castle.icons import price_refusal
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.matcha.constants import (
     CALLIGRAPHY_PILE,
     CURTAIN,
     CURTAIN_NAMES,
-    DONE,
-    EFFECT,
     FLOWER_PILE,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import DONE
+from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 PRICE: Final = 1  # blocked: the seal cannot be paid
 NOT_OFFERED: Final = 2  # blocked: another curtain, or done already

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from himeji.rules.board_description import goods_parts
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.description import BoardPart, Effect, Face
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
     FRAME_NAMES,
@@ -19,8 +21,6 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
 )
 from himeji.rules.effects import describe_face
-from himeji.rules.printed import goods_parts
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from himeji.rules.board_description import goods_parts, made_up
 from himeji.rules.castle.components import FACES
-from himeji.rules.castle.words import (
-    DOMAIN_SPACE,
-    GEISHA_PLACE_NAMES,
-    WELL_SPACE,
-    WORKER_NAMES,
-    YARD_TILE_NAMES,
-)
+from himeji.rules.castle.constants import DOMAIN_SPACE, WELL_SPACE, WORKER_NAMES, YARD_TILE_NAMES
+from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES
 from himeji.rules.description import BoardPart
 from himeji.rules.effects import describe_face
-from himeji.rules.printed import goods_parts, made_up
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset

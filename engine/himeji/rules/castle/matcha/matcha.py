@@ -9,7 +9,18 @@ from himeji.rules.actions import ActionTable
 from himeji.rules.castle.base import base_ruleset
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
+from himeji.rules.castle.constants import MEMBERS
 from himeji.rules.castle.invariants import MATCHA_BOX
+from himeji.rules.castle.matcha.components import TEA_BOARD, TEA_KINDS
+from himeji.rules.castle.matcha.constants import CALLIGRAPHY_PILE, FLOWER_PILE, GEISHA_PLACES
+from himeji.rules.castle.matcha.section import TeaSection
+from himeji.rules.castle.matcha.setup import (
+    ceremony_tiles,
+    outskirts,
+    pairs_and_tiles,
+    water_lilies,
+)
+from himeji.rules.castle.matcha.spaces import TEA_AREAS, gardens_and_pond
 from himeji.rules.castle.rounds import next_round, set_turn_order
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.scoring import with_tea
@@ -22,21 +33,9 @@ from himeji.rules.castle.setup import (
     turn_order,
 )
 from himeji.rules.castle.steps import TEA_STEPS, without
-from himeji.rules.castle.tea import TEA_AREAS, gardens_and_pond
-from himeji.rules.castle.tea_data import TEA_BOARD, TEA_KINDS
-from himeji.rules.castle.tea_sections import TeaSection
-from himeji.rules.castle.tea_setup import ceremony_tiles, outskirts, pairs_and_tiles, water_lilies
 from himeji.rules.castle.texts import base_texts, tea_texts
 from himeji.rules.castle.vocabulary import base_vocabulary, tea_words
-from himeji.rules.castle.words import (
-    CALLIGRAPHY_PILE,
-    CHASEN,
-    FLOWER_PILE,
-    GEISHA_PLACES,
-    GREEN,
-    MEMBERS,
-    RESOURCES,
-)
+from himeji.rules.constants import CHASEN, GREEN, RESOURCES
 from himeji.rules.datafile import packaged, revision_of
 
 

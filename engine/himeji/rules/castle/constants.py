@@ -8,34 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from himeji.rules.words import (
-    BLACK as BLACK,
-    CHASEN as CHASEN,
-    CHOOSE as CHOOSE,
-    COIN as COIN,
-    COLOUR_NAMES as COLOUR_NAMES,
-    CORAL as CORAL,
-    DONE as DONE,
-    EXCHANGE_COIN as EXCHANGE_COIN,
-    EXCHANGE_RESOURCE as EXCHANGE_RESOURCE,
-    FOOD as FOOD,
-    GOOD_NAMES as GOOD_NAMES,
-    GOODS as GOODS,
-    GREEN as GREEN,
-    INFLUENCE as INFLUENCE,
-    IRON as IRON,
-    LAST_EXCHANGE as LAST_EXCHANGE,
-    LEFT as LEFT,
-    PEARL as PEARL,
-    PERFORM as PERFORM,
-    RESOURCES as RESOURCES,
-    RIGHT as RIGHT,
-    SEAL as SEAL,
-    SIDE_NAMES as SIDE_NAMES,
-    VP as VP,
-    WHITE as WHITE,
-    count as count,
-)
+from himeji.rules.constants import COLOUR_NAMES, SIDE_NAMES
 
 # A die is `colour * 8 + value`, 0 is no die.
 CENTRE: Final = 2  # beside LEFT and RIGHT: only a rival takes such a die (S-3)
@@ -68,8 +41,6 @@ SPACE_NAMES: Final = (
     "outskirts-upper",
     "outskirts-lower",
 )
-OUTSKIRTS_UPPER: Final = 14
-OUTSKIRTS_LOWER: Final = 15
 STEWARD_FLOOR: Final = 1
 DIPLOMAT_FLOOR: Final = 2
 DAIMYO_FLOOR: Final = 3
@@ -89,28 +60,9 @@ COURTIER_PLACES: Final = 8
 FLOOR_OF_PLACE: Final = (-1, 0, 1, 1, 1, 2, 2, 3)
 PLACE_NAMES: Final = ("domain", "gate", *SPACE_NAMES[:5], "daimyo")
 
-# Where a geisha may be, at `geishas[seat * GEISHA_PLACES + place]`; 0 is the domain again.
-AT_ENTRANCE: Final = 1
-ON_OVERLOOK: Final = 2
-ON_STEP_1: Final = 3
-ON_STEP_2: Final = 4
-TEA_ROOMS: Final = (5, 6, 7)
-GEISHA_PLACES: Final = 8
-GEISHA_PLACE_NAMES: Final = (
-    "domain",
-    "entrance",
-    "overlook",
-    "step-1",
-    "step-2",
-    "gardeners-room",
-    "warriors-room",
-    "courtiers-room",
-)
-
 COURTIER: Final = 0
 GARDENER: Final = 1
 WARRIOR: Final = 2
-GEISHA: Final = 3
 WORKER_NAMES: Final = ("courtier", "gardener", "warrior", "geisha")
 MEMBERS: Final = 5  # of each kind
 GARDENS: Final = 6  # coral plant, coral stone, black plant, ...
@@ -150,18 +102,6 @@ STONE_PILE: Final = 6
 YARD_TILE_PILE: Final = 7
 START_RESOURCE_PILE: Final = 8
 START_ACTION_PILE: Final = 9
-SOLITAIRE_PILE: Final = 10
-FLOWER_PILE: Final = 11
-CALLIGRAPHY_PILE: Final = 12
-LILY_PILE: Final = 13
-CEREMONY_PILE: Final = 14
-OUTSKIRTS_PILES: Final = (FLOWER_PILE, CALLIGRAPHY_PILE)
-CURTAIN_NAMES: Final = (
-    "flower upper",
-    "flower lower",
-    "calligraphy upper",
-    "calligraphy lower",
-)
 
 # Events of the family, after those that every game has (himeji.rules.game).
 DIE_TAKEN: Final = 16
@@ -172,7 +112,6 @@ INFLUENCE_MOVED: Final = 20
 ROUND_BEGAN: Final = 21
 TURN_ORDER_SET: Final = 22
 EFFECT: Final = 23
-SOLITAIRE_READ: Final = 24
 
 # Where a card came to, as CARD_MOVED says it.
 TO_DOMAIN: Final = 0
@@ -199,20 +138,6 @@ TRAIN: Final = 96  # plus the yard
 YARD_TILE: Final = 99  # plus the yard tile's slot
 PICK: Final = 103  # plus the pair
 FIRST: Final = 108  # plus the word of the part that is taken first
-RIVAL_GARDEN: Final = 128  # plus the garden
-RIVAL_CLIMBER: Final = 134  # plus the room that a courtier of the rival leaves
-RIVAL_ROOM: Final = 139  # plus the room that it goes to
-ENTRANCE: Final = 144
-WALK: Final = 145  # plus the walk, as listed in WALKS
-POND: Final = 155
-LILIES: Final = 156
-CEREMONY: Final = 157
-CURTAIN: Final = 158  # plus the curtain
-OUTSKIRTS_CARD: Final = 162  # plus the deck
-KEEP: Final = 164  # plus 2 * kind of starting component + which
-RIVAL_WALK: Final = 170  # plus the walk
-RIVAL_DISCARD: Final = 180  # plus the deck
-FIRST_OF_TEA: Final = 192  # plus the word of a part that Matcha adds
 
 # Parts of several things that happen at once; gains that need no order are one part (B-2.8).
 PART_GAINS: Final = 0
@@ -233,25 +158,6 @@ PART_NAMES: Final = (
     "castle-row white",
     "domain-row",
 )
-TEA_PART_NAMES: Final = (
-    "geisha",
-    "courtier or geisha",
-    "gardener or geisha",
-    "warrior or geisha",
-    "lilies",
-    "castle-row dark",
-    "castle-rows light",
-    "curtain yellow",
-    "curtains yellow",
-    "curtain blue free",
-    "curtains of a card",
-    "yard-tile blue",
-    "yard-tiles yellow",
-    "stone-gardens",
-    "geisha-step",
-    "climb-floor",
-)
-START_KIND_NAMES: Final = ("resource", "action", "tile")
 
 
 def _climbs() -> tuple[tuple[int, int], ...]:
@@ -266,12 +172,4 @@ def _climbs() -> tuple[tuple[int, int], ...]:
 
 CLIMBS: Final = _climbs()
 """Every climb as (from, to) in places of a courtier, in the order of their action ids."""
-WALKS: Final = (
-    (AT_ENTRANCE, ON_OVERLOOK, 1),
-    (AT_ENTRANCE, ON_STEP_1, 1),
-    (ON_STEP_1, ON_STEP_2, 1),
-    *[(ON_STEP_2, room, 1) for room in TEA_ROOMS],
-    (AT_ENTRANCE, ON_STEP_2, 2),
-    *[(ON_STEP_1, room, 2) for room in TEA_ROOMS],
-)
 """Every walk as (from, to, steps) in places of a geisha, in the order of action ids (M-7.4)."""

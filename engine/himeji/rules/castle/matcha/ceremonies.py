@@ -6,21 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.courtiers import arrive, move_courtier
-from himeji.rules.castle.geishas import Geisha
-from himeji.rules.castle.icons import perform, price_refusal
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     ACTIVATE,
     BLUE_TILES,
     CLIMB,
     CLIMBS,
     COURTIER_PLACES,
-    DONE,
     EFFECT,
     FLOOR_OF_PLACE,
     GARDENS,
-    GEISHA,
     PLACE_NAMES,
     ROW,
     ROW_PLACE,
@@ -30,7 +24,13 @@ from himeji.rules.castle.words import (
     YARD_TILE,
     YARD_TILE_NAMES,
 )
+from himeji.rules.castle.courtiers import arrive, move_courtier
+from himeji.rules.castle.icons import perform, price_refusal
+from himeji.rules.castle.matcha.constants import GEISHA
+from himeji.rules.castle.matcha.geishas import Geisha
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.workers import NOT_OFFERED, ChooseWorker, YardTiles, yard_effect
+from himeji.rules.constants import DONE
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

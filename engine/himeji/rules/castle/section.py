@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import GOOD_NAMES, SOLITAIRE_PILE
-from himeji.rules.words import RIVAL_GOODS
+from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
 
 if TYPE_CHECKING:
     from himeji.rules.castle.reader import CastleReader

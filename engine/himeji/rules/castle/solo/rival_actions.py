@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.courtiers import draw_castle_card, move_courtier, pile_of
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
     CARD_MOVED,
     COURTIER_PLACES,
@@ -17,20 +15,19 @@ from himeji.rules.castle.words import (
     GARDENS,
     IN_DOMAIN,
     IN_ROOM,
-    INFLUENCE,
     MEMBER_MOVED,
     MEMBERS,
     ON_DAIMYO_FLOOR,
     OUT_OF_GAME,
     PLACE_NAMES,
-    RIVAL_CLIMBER,
-    RIVAL_GARDEN,
-    RIVAL_ROOM,
     ROOMS,
-    VP,
     WARRIOR,
     YARDS,
 )
+from himeji.rules.castle.courtiers import draw_castle_card, move_courtier, pile_of
+from himeji.rules.castle.solo.constants import RIVAL_CLIMBER, RIVAL_GARDEN, RIVAL_ROOM
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import INFLUENCE, VP
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

@@ -9,8 +9,9 @@ from himeji.rules.castle.components import (
     Tables,
     read_row,
 )
-from himeji.rules.castle.words import COIN, GEISHA_PLACE_NAMES, GEISHA_PLACES
+from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES, GEISHA_PLACES
 from himeji.rules.components import Readers, ReadPart, effects
+from himeji.rules.constants import COIN
 from himeji.rules.datafile import DataFile, Entry
 from himeji.rules.effects import Parse
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 # Goods: what a clan holds, at `goods[clan * GOODS + good]`. No family uses all of them.
@@ -45,25 +44,3 @@ LAST_EXCHANGE: Final = 4
 DONE: Final = 5
 PERFORM: Final = 6
 CHOOSE: Final = 10  # plus the resource
-
-Block = tuple[int, str, Sequence[str]]
-"""The first id of several actions, their text with a gap, and what fills the gap."""
-COMMON_BLOCKS: Final[tuple[Block, ...]] = (
-    (EXCHANGE_RESOURCE, "exchange 2 seals for 1 {}", GOOD_NAMES[:3]),
-    (CHOOSE, "choose {}", GOOD_NAMES[:3]),
-)
-COMMON_TEXTS: Final = {DONE: "done", PERFORM: "perform"}
-
-
-def spread(blocks: Iterable[Block], texts: Mapping[int, str]) -> dict[int, str]:
-    """A table of actions: the common ones, these blocks, and these single ones."""
-    return COMMON_TEXTS | dict(texts) | filled((*COMMON_BLOCKS, *blocks))
-
-
-def filled(blocks: Iterable[Block]) -> dict[int, str]:
-    """The texts of blocks, by their ids."""
-    return {
-        first + number: text.format(name)
-        for first, text, names in blocks
-        for number, name in enumerate(names)
-    }

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from himeji.rules.castle.icons import CastleRow
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.description import numbered
 from himeji.rules.effects import Effect, Vocabulary
-from himeji.rules.forms import Form, effect_codes
+from himeji.rules.step_fields import Form, effect_codes
 
 
 class Die(Form):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.geishas import reveal
-from himeji.rules.castle.setup import PickPair, starting_pairs
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    CARD_MOVED,
+from himeji.rules.castle.constants import CARD_MOVED, PICK, PILE_NAMES, TO_DOMAIN
+from himeji.rules.castle.matcha.constants import (
     CEREMONY_PILE,
     LILY_PILE,
     OUTSKIRTS_PILES,
-    PICK,
-    PILE_NAMES,
     TEA_ROOMS,
-    TO_DOMAIN,
 )
+from himeji.rules.castle.matcha.geishas import reveal
+from himeji.rules.castle.setup import PickPair, starting_pairs
+from himeji.rules.castle.state import CastleGame
 
 LILIES_IN_POND = 3
 

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from himeji.rules.castle.deeds import PLAYER, Deed
-from himeji.rules.castle.geishas import move_geisha, reveal, standing
-from himeji.rules.castle.rival import RivalDeeds, RivalGardens
-from himeji.rules.castle.scoring import geisha_worth
-from himeji.rules.castle.setup import EndOfDraft, take_start_cards
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.tea import GardensAndPondOfSeat
-from himeji.rules.castle.tea_setup import keep_tile
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
+    IN_DOMAIN,
+    INFLUENCE_MOVED,
+    OUT_OF_GAME,
+    PILE_NAMES,
+    START_ACTION_PILE,
+    START_RESOURCE_PILE,
+)
+from himeji.rules.castle.matcha.constants import (
     CEREMONY_PILE,
-    COIN,
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
-    GOODS,
-    IN_DOMAIN,
-    INFLUENCE,
-    INFLUENCE_MOVED,
     KEEP,
     ON_STEP_1,
-    OUT_OF_GAME,
     OUTSKIRTS_PILES,
-    PILE_NAMES,
     RIVAL_DISCARD,
     RIVAL_WALK,
-    START_ACTION_PILE,
     START_KIND_NAMES,
-    START_RESOURCE_PILE,
     TEA_ROOMS,
-    VP,
     WALKS,
 )
+from himeji.rules.castle.matcha.geishas import move_geisha, reveal, standing
+from himeji.rules.castle.matcha.setup import keep_tile
+from himeji.rules.castle.matcha.spaces import GardensAndPondOfSeat
+from himeji.rules.castle.scoring import geisha_worth
+from himeji.rules.castle.setup import EndOfDraft, take_start_cards
+from himeji.rules.castle.solo.rival import RivalDeeds, RivalGardens
+from himeji.rules.castle.solo.rival_actions import PLAYER, Deed
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COIN, GOODS, INFLUENCE, VP
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

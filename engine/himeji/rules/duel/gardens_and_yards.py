@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.duel.priced import Priced
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import DONE, FOOD, IRON, count
+from himeji.rules.duel.constants import (
     COLUMN_NAMES,
     COLUMNS,
     GARDEN,
@@ -18,8 +17,9 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
+from himeji.rules.duel.priced import Priced
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.game import Step
-from himeji.rules.words import DONE, FOOD, IRON, count
 
 FULL: Final = 1  # blocked: no empty space
 NO_SEAL: Final = 2  # blocked: no Clan Seal left

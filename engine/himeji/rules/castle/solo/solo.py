@@ -9,19 +9,12 @@ from himeji.rules.actions import ActionTable
 from himeji.rules.castle.base import base_ruleset
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
+from himeji.rules.castle.constants import DIPLOMAT_PILE, STEWARD_PILE
 from himeji.rules.castle.invariants import BASE_BOX, SOLO_BOX
-from himeji.rules.castle.rival import (
-    begin_turn_or_rivals,
-    gardens_and_rivals,
-    random_start_cards,
-    rival_start,
-    shuffle_solitaires,
-    turn_in_coins,
-)
 from himeji.rules.castle.rounds import finish, last_exchanges, next_round, set_turn_order
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.scoring import without_rivals_coins
-from himeji.rules.castle.sections import SolitaireSection
+from himeji.rules.castle.section import SolitaireSection
 from himeji.rules.castle.setup import (
     castle_cards,
     daimyo_card,
@@ -29,11 +22,19 @@ from himeji.rules.castle.setup import (
     first_dice,
     gardens_and_yards,
 )
-from himeji.rules.castle.solitaire import RIVAL_BOARD, RIVAL_KINDS
+from himeji.rules.castle.solo.components import RIVAL_BOARD, RIVAL_KINDS
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.rival import (
+    begin_turn_or_rivals,
+    gardens_and_rivals,
+    random_start_cards,
+    rival_start,
+    shuffle_solitaires,
+    turn_in_coins,
+)
 from himeji.rules.castle.steps import RIVAL_STEPS, without
 from himeji.rules.castle.texts import base_texts, rival_texts
 from himeji.rules.castle.vocabulary import base_vocabulary, rival_words
-from himeji.rules.castle.words import DIPLOMAT_PILE, SOLITAIRE_PILE, STEWARD_PILE
 from himeji.rules.datafile import packaged, revision_of
 
 DIFFICULTY = {"difficulty": ("medium", "easy", "hard")}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from himeji.rules.components import Box
+from himeji.rules.constants import GOOD_NAMES, UNLIMITED
 from himeji.rules.description import BoardPart
 from himeji.rules.ruleset import Ruleset
-from himeji.rules.words import GOOD_NAMES, UNLIMITED
 
 
 def made_up(*, reconstructed: bool) -> tuple[tuple[str, int], ...]:

@@ -11,8 +11,7 @@ from himeji.render.palette import BLUE_FACE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import RECONSTRUCTED, amount, name, spoken
 from himeji.rules.castle.components import Component
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.matcha.constants import (
     AT_ENTRANCE,
     GEISHA_PLACE_NAMES,
     ON_OVERLOOK,
@@ -20,6 +19,7 @@ from himeji.rules.castle.words import (
     ON_STEP_2,
     TEA_ROOMS,
 )
+from himeji.rules.castle.state import CastleGame
 
 PLACE: Final = 86
 GAP: Final = 12

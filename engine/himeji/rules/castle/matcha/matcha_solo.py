@@ -9,19 +9,20 @@ from himeji.rules.actions import ActionTable
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
 from himeji.rules.castle.invariants import MATCHA_BOX, SOLO_BOX
-from himeji.rules.castle.matcha import matcha_ruleset
-from himeji.rules.castle.rival import rival_start, shuffle_solitaires, turn_in_coins
+from himeji.rules.castle.matcha.components import TEA_BOARD, TEA_KINDS
+from himeji.rules.castle.matcha.matcha import matcha_ruleset
+from himeji.rules.castle.matcha.rival import gardens_pond_and_rivals, start_choices
+from himeji.rules.castle.matcha.setup import pairs_and_tiles
 from himeji.rules.castle.rounds import next_round, set_turn_order
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.scoring import without_rivals_coins
 from himeji.rules.castle.setup import turn_order
-from himeji.rules.castle.solitaire import RIVAL_BOARD, RIVAL_KINDS
-from himeji.rules.castle.solo import solo_ruleset
+from himeji.rules.castle.solo.components import RIVAL_BOARD, RIVAL_KINDS
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.rival import rival_start, shuffle_solitaires, turn_in_coins
+from himeji.rules.castle.solo.solo import solo_ruleset
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.steps import RIVAL_STEPS, TEA_RIVAL_STEPS, without
-from himeji.rules.castle.tea_data import TEA_BOARD, TEA_KINDS
-from himeji.rules.castle.tea_rival import gardens_pond_and_rivals, start_choices
-from himeji.rules.castle.tea_setup import pairs_and_tiles
 from himeji.rules.castle.texts import base_texts, rival_texts, tea_rival_texts, tea_texts
 from himeji.rules.castle.vocabulary import (
     base_vocabulary,
@@ -29,7 +30,6 @@ from himeji.rules.castle.vocabulary import (
     tea_rival_words,
     tea_words,
 )
-from himeji.rules.castle.words import SOLITAIRE_PILE
 from himeji.rules.datafile import packaged, revision_of
 
 Phase = Callable[[CastleGame], None]

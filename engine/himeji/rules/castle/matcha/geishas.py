@@ -6,37 +6,31 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.curtains import ONE, of_colour, offer_curtains
+from himeji.rules.castle.constants import IN_DOMAIN, MEMBER_MOVED, PILE_NAMES, WORKER_NAMES
 from himeji.rules.castle.icons import Offer, perform
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.matcha.constants import (
     AT_ENTRANCE,
     CEREMONY,
-    CHASEN,
-    COIN,
-    DONE,
     ENTRANCE,
     GEISHA,
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
-    IN_DOMAIN,
     LILIES,
-    MEMBER_MOVED,
     ON_OVERLOOK,
     ON_STEP_1,
     ON_STEP_2,
     OUTSKIRTS_CARD,
     OUTSKIRTS_PILES,
-    PILE_NAMES,
     TEA_ROOMS,
     WALK,
     WALKS,
-    WORKER_NAMES,
-    count,
 )
+from himeji.rules.castle.matcha.curtains import ONE, of_colour, offer_curtains
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import CHASEN, COIN, DONE, count
+from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 NO_MEMBER: Final = 1  # blocked: no geisha there
 PRICE: Final = 2  # blocked: too little to pay with

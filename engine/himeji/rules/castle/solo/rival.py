@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.deeds import Deed
-from himeji.rules.castle.rounds import GardensOfSeat, begin_turn, gardens_in_step
-from himeji.rules.castle.setup import EndOfDraft, take_start_cards
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.turn import take_from_bridge
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CENTRE,
-    COIN,
     DIE_PLACED,
     DIE_TAKEN,
-    LEFT,
     PILE_NAMES,
-    RIGHT,
-    SOLITAIRE_PILE,
-    SOLITAIRE_READ,
     START_ACTION_PILE,
     START_RESOURCE_PILE,
-    VP,
     WELL_SPACE,
 )
+from himeji.rules.castle.rounds import GardensOfSeat, begin_turn, gardens_in_step
+from himeji.rules.castle.setup import EndOfDraft, take_start_cards
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE, SOLITAIRE_READ
+from himeji.rules.castle.solo.rival_actions import Deed
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.turn import take_from_bridge
+from himeji.rules.constants import COIN, LEFT, RIGHT, VP
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

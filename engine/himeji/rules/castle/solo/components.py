@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from himeji.rules.castle.components import Component, Tables
-from himeji.rules.castle.deeds import Deed
-from himeji.rules.castle.words import COLOUR_NAMES, DIE_PLACE_NAMES, SPACE_NAMES
+from himeji.rules.castle.constants import DIE_PLACE_NAMES, SPACE_NAMES
+from himeji.rules.castle.solo.rival_actions import Deed
 from himeji.rules.components import Readers, ReadPart, effects
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.datafile import DataFile, Entry
 from himeji.rules.effects import Parse
 

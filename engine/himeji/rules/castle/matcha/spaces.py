@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.curtains import EACH, LOWER, UPPER, offer_curtains
-from himeji.rules.castle.geishas import BLUE, Overlook
+from himeji.rules.castle.constants import ACTIVATE, DOMAIN_SPACE, EFFECT
 from himeji.rules.castle.icons import perform
+from himeji.rules.castle.matcha.constants import GEISHA_PLACES, ON_OVERLOOK, OUTSKIRTS_UPPER, POND
+from himeji.rules.castle.matcha.curtains import EACH, LOWER, UPPER, offer_curtains
+from himeji.rules.castle.matcha.geishas import BLUE, Overlook
 from himeji.rules.castle.rounds import ActivateGardens, GardensOfSeat, gardens_in_step
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.turn import AREAS, Area, Domain
-from himeji.rules.castle.words import (
-    ACTIVATE,
-    DOMAIN_SPACE,
-    DONE,
-    EFFECT,
-    GEISHA_PLACES,
-    GREEN,
-    ON_OVERLOOK,
-    OUTSKIRTS_UPPER,
-    PERFORM,
-    POND,
-    SEAL,
-    count,
-)
+from himeji.rules.constants import DONE, GREEN, PERFORM, SEAL, count
+from himeji.rules.effect_order import grant
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 PRICE: Final = 1  # blocked: the price cannot be paid
 

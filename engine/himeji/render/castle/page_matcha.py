@@ -11,8 +11,7 @@ from himeji.render.page_parts import clans, heading
 from himeji.render.phrases import RECONSTRUCTED, amount, name, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, table
 from himeji.rules.castle.components import Component
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.matcha.constants import (
     AT_ENTRANCE,
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
@@ -21,6 +20,7 @@ from himeji.rules.castle.words import (
     ON_STEP_2,
     TEA_ROOMS,
 )
+from himeji.rules.castle.state import CastleGame
 
 CURTAINS: Final = {True: ("▓▓ blue  ", "dark"), False: ("░░ yellow", "light")}
 PATH: Final = {

@@ -9,7 +9,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Final
 
-from himeji.rules.words import COIN, COLOUR_NAMES, SEAL, SIDE_NAMES, Block, count, spread
+from himeji.rules.actions import Block, spread
+from himeji.rules.constants import COIN, COLOUR_NAMES, SEAL, SIDE_NAMES, count
 
 SEATS: Final = 2
 COLOURS: Final = 3  # coral, black, white
