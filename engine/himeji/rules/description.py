@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from himeji.rules.game import ACTION, DRAW, ROLL
@@ -100,6 +100,6 @@ class Rule(NamedTuple):
     text: str
 
 
-def numbered(names: Sequence[str], numbers: Sequence[int] | None = None) -> str:
+def numbered(names: Sequence[str] | Mapping[int, str], numbers: Sequence[int] | None = None) -> str:
     """Names with the numbers that stand for them: 0 coral, 1 black, 2 white."""
     return ", ".join(f"{n} {names[n]}" for n in numbers or range(len(names)))

@@ -95,13 +95,13 @@ def read(
 ) -> DuelGame:
     """The game of a position message; refuses an impossible one with every reason found."""
     game = rules.empty(position.seats, chance, options)
-    reasons = _Reader(game, position.duel).read()
+    reasons = DuelMessageReader(game, position.duel).read()
     reasons += read_pending(game, position)
     settle(game, reasons, faults(game))
     return game
 
 
-class _Reader(MessageReader):
+class DuelMessageReader(MessageReader):
     """Reads the lists of a message into a game and remembers what does not fit."""
 
     def __init__(self, game: DuelGame, message: DuelPosition) -> None:

@@ -1,13 +1,22 @@
 """Reading the lists of a position message: what does not fit is remembered, and reading goes on."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf.message import Message
 
 from himeji.rules.components import Box
 from himeji.rules.game import Game
 from himeji.v1.position_pb2 import Position
+
+
+class Deck(NamedTuple):
+    """A pile of a family, and the fields with its unseen cards and its visible top card."""
+
+    pile: int
+    kind: str
+    unseen: str
+    top: str = ""
 
 
 class MessageReader:
@@ -49,6 +58,14 @@ class MessageReader:
             elif number and box.of(number).kind not in kinds:
                 self.reasons.append(f"{field}: {box.names[number]} is not a {' or '.join(kinds)}")
         return found
+
+    def card(self, field: str, kind: str) -> int:
+        """One component of a kind, or none."""
+        number: int = getattr(self.source, field)
+        if number and number not in self.box.kinds.get(kind, ()):
+            self.reasons.append(f"{field}: not a {kind}")
+            return 0
+        return number
 
     def unseen(self, field: str, kinds: Sequence[str]) -> tuple[int, ...]:
         """A set of components of certain kinds, ascending."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from himeji.render.castle import facts
+from himeji.render.castle import facts, facts_matcha
 from himeji.render.castle.page_parts import dice
 from himeji.render.castle.phrases import row_phrase
 from himeji.render.page_parts import clans, heading
@@ -20,6 +20,7 @@ from himeji.rules.castle.matcha.constants import (
     ON_STEP_2,
     TEA_ROOMS,
 )
+from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.castle.state import CastleGame
 
 CURTAINS: Final = {True: ("▓▓ blue  ", "dark"), False: ("░░ yellow", "light")}
@@ -32,37 +33,37 @@ PATH: Final = {
 
 def tea_garden(game: CastleGame) -> Block:
     """Path, pond and tea house, then the outskirts; nothing without Matcha."""
-    lilies = facts.lilies(game)
-    if not lilies:
+    if not isinstance(game, MatchaGame):
         return []
+    lilies = facts_matcha.lilies(game)
     shown = " + ".join(f"{name(lily)} {phrases(lily.faces)}" for lily in lilies)
     return [
         *heading("TEA GARDEN", f"water lilies: {shown}"),
         *_path(game),
         Line(),
-        *beside(*[_card(card, left) for card, left in facts.outskirts(game)]),
+        *beside(*[_card(card, left) for card, left in facts_matcha.outskirts(game)]),
         *table(
             [_space(game, number) for number in facts.spaces_of(game, "tea-fields", "outskirts")]
         ),
     ]
 
 
-def _path(game: CastleGame) -> Block:
+def _path(game: MatchaGame) -> Block:
     head = ("PLACE", "points", "arriving gives", "tile", "geishas")
     rows = [[Line(cell, "title") for cell in head]]
     for place in range(AT_ENTRANCE, GEISHA_PLACES):
-        worth = f"{game.tables.geisha_points[place]}"
+        worth = f"{game.tea_garden.geisha_points[place]}"
         if place in TEA_ROOMS:
             worth += f" a {GEISHA_PLACE_NAMES[place].partition('s-')[0]}"
         effect, tile = PATH.get(place, ""), ""
-        found = facts.ceremony_at(game, place)
+        found = facts_matcha.ceremony_at(game, place)
         if found is not None:
             effect, tile = phrases(found[0].rows[found[1]].gives), name(found[0])
         if place == ON_OVERLOOK:
-            coins = amount(game.tables.overlook_coins, "coin")
+            coins = amount(game.tea_garden.overlook_coins, "coin")
             effect = f"lilies, or {coins} → {effect}"
         where = Line(spoken(GEISHA_PLACE_NAMES[place]))
-        geishas = clans(facts.geishas_at(game, place))
+        geishas = clans(facts_matcha.geishas_at(game, place))
         rows.append([where, Line(worth), Line(effect), Line(tile, "dim"), geishas])
     return table(rows, gap=1)
 

@@ -7,6 +7,7 @@ from typing import Final
 from himeji.render import panels
 from himeji.render.canvas import Canvas, Number, width_of
 from himeji.render.castle import facts
+from himeji.render.castle.facts_matcha import offered_tiles
 from himeji.render.castle.phrases import LEGEND
 from himeji.render.castle.picture_parts import chips, row_bar
 from himeji.render.icons import badge, draw_die
@@ -92,7 +93,7 @@ def draft(game: CastleGame, width: Number) -> list[Canvas]:
 
 
 def _pair_height(game: CastleGame) -> Number:
-    return PAIR_HEIGHT + (TILE_HEIGHT if game.pair_tiles else 0)
+    return PAIR_HEIGHT + (TILE_HEIGHT if offered_tiles(game) else 0)
 
 
 def _pair(game: CastleGame, width: Number, pair: facts.Offered) -> Canvas:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.canvas import Canvas, Number
-from himeji.render.castle import facts
+from himeji.render.castle import facts, facts_matcha
 from himeji.render.castle.picture_parts import chips, dice_space
 from himeji.render.palette import BLUE_FACE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id
@@ -19,6 +19,7 @@ from himeji.rules.castle.matcha.constants import (
     ON_STEP_2,
     TEA_ROOMS,
 )
+from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.castle.state import CastleGame
 
 PLACE: Final = 86
@@ -33,9 +34,9 @@ NOTES: Final = {
 
 def tea_garden(game: CastleGame, width: Number) -> list[Canvas]:
     """The path from the entrance to the tea house, and the overlook beside it."""
-    lilies = facts.lilies(game)
-    if not lilies:
+    if not isinstance(game, MatchaGame):
         return []
+    lilies = facts_matcha.lilies(game)
     canvas = panel(width, "Tea Garden")
     pen = Pen(canvas, 130, 23)
     pen.icon("lilies")
@@ -67,9 +68,9 @@ def _arrow(canvas: Canvas, x: Number, y: Number) -> None:
     canvas.path(f"M{x:g} {y:g}h12l-5 -5m5 5l-5 5", fill="none", stroke=MUTED, stroke_width=1.5)
 
 
-def _place(game: CastleGame, place: int, width: Number) -> Canvas:
+def _place(game: MatchaGame, place: int, width: Number) -> Canvas:
     canvas = Canvas(width, PLACE)
-    found = facts.ceremony_at(game, place)
+    found = facts_matcha.ceremony_at(game, place)
     fill = FILLS[found[1]] if found is not None else "#ffffff"
     canvas.rect(0, 0, width, PLACE, rx=7, fill=fill, stroke=EDGE)
     canvas.text(9, 19, spoken(GEISHA_PLACE_NAMES[place]), size=12, bold=True)
@@ -80,23 +81,23 @@ def _place(game: CastleGame, place: int, width: Number) -> Canvas:
         tile, face = found
         pen = Pen(canvas, 9, 38, size=11)
         if place == ON_OVERLOOK:
-            pen.word(f"water lilies, or {amount(game.tables.overlook_coins, 'coin')} →")
+            pen.word(f"water lilies, or {amount(game.tea_garden.overlook_coins, 'coin')} →")
             pen.x, pen.y = 9, 56
         pen.effects(tile.rows[face].gives, limit=width - 4)
         small_id(canvas, tile, width - 80, PLACE - 8, 76)
-    members(canvas, facts.geishas_at(game, place), 6, PLACE - 15)
+    members(canvas, facts_matcha.geishas_at(game, place), 6, PLACE - 15)
     return canvas
 
 
-def _worth(game: CastleGame, place: int) -> str:
-    points = f"{game.tables.geisha_points[place]} VP"
+def _worth(game: MatchaGame, place: int) -> str:
+    points = f"{game.tea_garden.geisha_points[place]} VP"
     kind = GEISHA_PLACE_NAMES[place].partition("s-")[0]
     return f"{points} a {kind}" if place in TEA_ROOMS else points
 
 
 def outskirts(game: CastleGame, width: Number) -> list[Canvas]:
     """The two visible cards in line with their spaces, and the tea fields."""
-    cards = facts.outskirts(game)
+    cards = facts_matcha.outskirts(game)
     if not cards:
         return []
     canvas = panel(

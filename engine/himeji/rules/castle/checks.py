@@ -10,7 +10,6 @@ from himeji.rules.castle.constants import (
     GARDEN_NAMES,
     MEMBERS,
     ON_DAIMYO_FLOOR,
-    PILE_NAMES,
     ROOMS,
     SPACE_NAMES,
     WELL_SPACE,
@@ -96,7 +95,7 @@ def _places(game: CastleGame) -> list[tuple[int, str]]:
     for section in game.rules.sections:
         places += section.places(game)
     for pile in game.rules.decks:
-        places += [(card, f"decks.{PILE_NAMES[pile]}") for card in game.unseen[pile]]
+        places += [(card, f"decks.{game.rules.pile_names[pile]}") for card in game.unseen[pile]]
     places += [(card, "gardens") for card in game.gardens]
     places += [(tile, "yard_tiles") for tile in game.yard_tiles]
     places += [(card, "pairs") for card in game.pairs]

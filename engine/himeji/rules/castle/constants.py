@@ -35,11 +35,6 @@ SPACE_NAMES: Final = (
     "domain-coral",
     "domain-black",
     "domain-white",
-    "domain-green",
-    "tea-fields-left",
-    "tea-fields-right",
-    "outskirts-upper",
-    "outskirts-lower",
 )
 STEWARD_FLOOR: Final = 1
 DIPLOMAT_FLOOR: Final = 2
@@ -63,7 +58,7 @@ PLACE_NAMES: Final = ("domain", "gate", *SPACE_NAMES[:5], "daimyo")
 COURTIER: Final = 0
 GARDENER: Final = 1
 WARRIOR: Final = 2
-WORKER_NAMES: Final = ("courtier", "gardener", "warrior", "geisha")
+WORKER_NAMES: Final = ("courtier", "gardener", "warrior")
 MEMBERS: Final = 5  # of each kind
 GARDENS: Final = 6  # coral plant, coral stone, black plant, ...
 GARDEN_NAMES: Final = tuple(f"{c} {k}" for c in COLOUR_NAMES[:3] for k in ("plant", "stone"))
@@ -86,12 +81,8 @@ PILE_NAMES: Final = (
     "yard-tile",
     "start-resource",
     "start-action",
-    "solitaire",
-    "flower",
-    "calligraphy",
-    "lily",
-    "ceremony",
 )
+PILES: Final = 15  # with those of the expansions, so that lists by pile are equally long everywhere
 TURN_ORDER_PILE: Final = 0
 STEWARD_PILE: Final = 1
 DIPLOMAT_PILE: Final = 2
@@ -119,7 +110,7 @@ TO_LANTERN: Final = 1
 OUT_OF_GAME: Final = 2
 
 # Actions of the family, beside the common ones. Ids are frozen: a new word takes a new id.
-# 128 and up are words beyond the base game.
+# 128 and up are words beyond the base game: solo/constants.py and matcha/constants.py say which.
 PAY_CHECKPOINT: Final = 7
 STOP: Final = 8
 GO_ON: Final = 9
@@ -172,4 +163,3 @@ def _climbs() -> tuple[tuple[int, int], ...]:
 
 CLIMBS: Final = _climbs()
 """Every climb as (from, to) in places of a courtier, in the order of their action ids."""
-"""Every walk as (from, to, steps) in places of a geisha, in the order of action ids (M-7.4)."""

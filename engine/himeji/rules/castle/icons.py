@@ -32,7 +32,7 @@ LIGHT_FILTER: Final = -2
 ANY_FILTER: Final = -1  # 0 and up: the colour of the tile beside the row
 
 
-class Lantern(Effect):
+class LanternIcon(Effect):
     """Every icon in the owner's Lantern Area."""
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
@@ -43,7 +43,7 @@ class Lantern(Effect):
         grant(game, seat, tuple(icons), "B-5.1")
 
 
-class Well(Effect):
+class WellIcon(Effect):
     """The Well as an icon: the seal and both tile rewards, no coins from a die."""
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:

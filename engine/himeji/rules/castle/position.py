@@ -7,7 +7,6 @@ from typing import Any
 from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     GARDEN_NAMES,
-    PILE_NAMES,
     PLACE_NAMES,
     ROOMS,
     SPACE_NAMES,
@@ -55,7 +54,7 @@ def describe(game: CastleGame) -> dict[str, Any]:
         },
         "rooms": {SPACE_NAMES[room]: names[game.rooms[room]] or None for room in range(ROOMS)},
         "decks": {
-            PILE_NAMES[pile]: [names[card] for card in sorted(game.unseen[pile])]
+            rules.pile_names[pile]: [names[card] for card in sorted(game.unseen[pile])]
             for pile in rules.decks
         },
         "daimyo": {

@@ -9,7 +9,6 @@ from himeji.rules.castle.checks import faults
 from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     GARDEN_NAMES,
-    PILE_NAMES,
     PLACE_NAMES,
     ROOMS,
     SPACE_NAMES,
@@ -24,10 +23,6 @@ from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
-
-
-LANTERN_KINDS = ("start-resource", "decree", "flower", "calligraphy")
-"""Kinds of cards that come to a Lantern Area without having been an action card."""
 
 
 def parse(rules: CastleRuleset, position: Mapping[str, Any], chance: Chance) -> CastleGame:
@@ -113,9 +108,11 @@ class CastleReader(PositionReader):
         if all(tiles):
             game.set_tiles(tiles)
         game.rooms = self.cards("rooms", SPACE_NAMES[:ROOMS], ("steward", "diplomat"), gaps=True)
-        decks = self.table(self.position, "decks", "", [PILE_NAMES[p] for p in self.rules.decks])
+        decks = self.table(
+            self.position, "decks", "", [self.rules.pile_names[p] for p in self.rules.decks]
+        )
         for pile in self.rules.decks:
-            kind = PILE_NAMES[pile]
+            kind = self.rules.pile_names[pile]
             cards = self.items(decks, kind, "decks.")
             game.unseen[pile] = tuple(
                 sorted(self.component(card, f"decks.{kind}", (kind,)) for card in cards)
@@ -166,7 +163,7 @@ class CastleReader(PositionReader):
         kinds = ("start-action", "steward", "diplomat")
         card = held.get("action_card", "")
         game.action_card[seat] = self.component(card, f"{path}action_card", kinds)
-        lantern_kinds = (*kinds, *LANTERN_KINDS)
+        lantern_kinds = (*kinds, *self.rules.lantern_kinds)
         game.lanterns[seat] = tuple(
             self.component(card, f"{path}lantern", lantern_kinds)
             for card in self.items(held, "lantern", path)

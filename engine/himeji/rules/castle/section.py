@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
-
 if TYPE_CHECKING:
     from himeji.rules.castle.reader import CastleReader
 
@@ -18,73 +14,27 @@ class Section:
 
     key = ""
 
-    def describe(self, game: CastleGame) -> Any:
+    def describe(self, game: Any) -> Any:
         """The part in readable form."""
         raise NotImplementedError
 
-    def read(self, reader: CastleReader, game: CastleGame) -> None:
+    def read(self, reader: CastleReader, game: Any) -> None:
         """Read it into the game; what cannot be read is a fault of the reader."""
         raise NotImplementedError
 
-    def describe_clan(self, game: CastleGame, clan: int) -> dict[str, Any]:
+    def describe_clan(self, game: Any, clan: int) -> dict[str, Any]:
         """What a clan has more than in the base game."""
         return {}
 
     def read_clan(
-        self, reader: CastleReader, game: CastleGame, clan: int, held: Mapping[str, Any]
+        self, reader: CastleReader, game: Any, clan: int, held: Mapping[str, Any]
     ) -> None:
         """Read that into the game."""
 
-    def places(self, game: CastleGame) -> list[tuple[int, str]]:
+    def places(self, game: Any) -> list[tuple[int, str]]:
         """Every component that lies in the section, with its place."""
         raise NotImplementedError
 
-    def faults(self, game: CastleGame) -> list[str]:
+    def faults(self, game: Any) -> list[str]:
         """Every reason why the section is impossible."""
         return []
-
-
-class SolitaireSection(Section):
-    """The solitaire deck beside its unseen cards: the visible top, and what lies under it (S-5)."""
-
-    key = "solitaire"
-
-    def describe(self, game: CastleGame) -> Any:
-        """Names instead of numbers."""
-        names = game.tables.names
-        return {
-            "top": names[game.tops[SOLITAIRE_PILE]] or None,
-            "under": [names[card] for card in game.under],
-        }
-
-    def read(self, reader: CastleReader, game: CastleGame) -> None:
-        """Top and queue."""
-        table = reader.table(reader.position, self.key, "", ("top", "under"))
-        top = reader.component(table.get("top", ""), "solitaire.top", ("solitaire",))
-        game.lay_on_top(SOLITAIRE_PILE, top)
-        under = reader.items(table, "under", "solitaire.")
-        game.under = tuple(
-            reader.component(card, "solitaire.under", ("solitaire",)) for card in under
-        )
-
-    def places(self, game: CastleGame) -> list[tuple[int, str]]:
-        """The visible cards; unseen ones belong to the deck."""
-        return [
-            (game.tops[SOLITAIRE_PILE], "solitaire.top"),
-            *[(card, "solitaire.under") for card in game.under],
-        ]
-
-    def faults(self, game: CastleGame) -> list[str]:
-        """A rival has coins, points, members and influence, and nothing else (S-2)."""
-        rival = game.seats
-        where = f"clans[{rival}]"
-        found = [
-            f"{where}.{GOOD_NAMES[good]}: the rival has none (S-2)"
-            for good in game.rules.goods
-            if good not in RIVAL_GOODS and game.has(rival, good)
-        ]
-        if game.action_card[rival] or game.lanterns[rival]:
-            found.append(f"{where}.lantern: the rival has no cards (S-2)")
-        if any(game.domain_dice[rival * 4 : rival * 4 + 4]):
-            found.append(f"{where}.dice: the rival has no domain (S-2)")
-        return found

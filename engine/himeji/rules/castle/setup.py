@@ -225,9 +225,7 @@ class EndOfDraft(Step):
         super().__init__(-1, "B-1.7")
 
     def run(self, game: CastleGame) -> None:
-        """From now on seals may be exchanged (B-6.3)."""
-        game.pairs = game.pair_tiles = ()
-        game.drafting = False
+        game.end_draft()
 
 
 BASE_SETUP = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from himeji.rules.castle.components import Row, Space
 from himeji.rules.castle.constants import (
@@ -89,6 +89,8 @@ def take_from_bridge(game: CastleGame, colour: int, side: int) -> int:
 class Area:
     """The rules of one kind of space for dice."""
 
+    text: ClassVar[str] = "A space for dice."  # for those who have no engine
+
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
         """The value that a die is compared with: the die underneath or the printed one (B-2.5)."""
         dice = game.spaces[number]
@@ -120,8 +122,12 @@ def room_rule(room: int) -> str:
     return "B-3.2" if room in DIPLOMAT_ROOMS else "B-3.1"
 
 
-class Castle(Area):
+class CastleArea(Area):
     """Steward and diplomat rooms (B-3.1, B-3.2)."""
+
+    text: ClassVar[str] = (
+        "A room of the castle: the die's colour must be on a tile beside it (B-3.1, B-3.2)."
+    )
 
     def accepts(self, game: CastleGame, number: int, colour: int) -> bool:
         """The colour must be on one of the room's tiles."""
@@ -137,8 +143,10 @@ class Castle(Area):
         game.stack.append(RoomRows(seat, number, game.rooms[number], mask))
 
 
-class Outside(Area):
+class OutsideArea(Area):
     """Outside the Walls: any colour, one of two worker actions (B-3.4)."""
+
+    text: ClassVar[str] = "Outside the Walls: one of the worker actions (B-3.4)."
 
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
         """Ask which one."""
@@ -149,6 +157,10 @@ class Outside(Area):
 
 class WellArea(Area):
     """The Well: any colour, any number of dice, always compared with its printed 1 (B-3.5)."""
+
+    text: ClassVar[str] = (
+        "The Well: any number of dice; a seal and the rewards of both tiles (B-3.5)."
+    )
 
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
         """Always the printed value (B-2.5)."""
@@ -163,7 +175,7 @@ class WellArea(Area):
         grant(game, seat, game.well, "B-3.5")
 
 
-class Domain(Area):
+class DomainArea(Area):
     """The rows of the own domain (B-3.6)."""
 
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
@@ -323,8 +335,8 @@ class RoomRows(Step):
 
 
 AREAS: Final[dict[str, Area]] = {
-    "castle": Castle(),
-    "outside": Outside(),
+    "castle": CastleArea(),
+    "outside": OutsideArea(),
     "well": WellArea(),
-    "domain": Domain(),
+    "domain": DomainArea(),
 }

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from himeji.rules.components import (
     AnyComponent,
     Box,
+    BoxContents,
     Invariants,
-    Plan,
     Readers,
     ReadPart,
     effects,
@@ -95,7 +95,7 @@ def load(
 ) -> Tables:
     """Read a data file of Duel and check it completely."""
     tables = Tables()
-    fill(tables, DataFile(file, text), parse, Plan(Component, READERS, board, invariants))
+    fill(tables, DataFile(file, text), parse, BoxContents(Component, READERS, board, invariants))
     return tables
 
 

@@ -12,11 +12,10 @@ from himeji.rules.duel.board_description import describe_board
 from himeji.rules.duel.components import Tables
 from himeji.rules.duel.constants import DECLINE, DO, SLOT_NAMES
 from himeji.rules.duel.description import describe_components, describe_steps
-from himeji.rules.duel.events import describe_events, tell
-from himeji.rules.duel.packed import pack, unpack
+from himeji.rules.duel.events import EVENT_NAMES, describe_events, tell
 from himeji.rules.duel.position import describe
 from himeji.rules.duel.reader import parse
-from himeji.rules.duel.state import DuelGame
+from himeji.rules.duel.state import DUEL_STATE, DuelGame
 from himeji.rules.effects import Vocabulary
 from himeji.rules.game import Record
 from himeji.rules.ruleset import Ruleset
@@ -38,6 +37,8 @@ class DuelRuleset(Ruleset):
     def __post_init__(self) -> None:
         """What follows from the fields."""
         forms = {"card": Card(self.tables), "effects": Icons(self.words)}
+        self.state = DUEL_STATE
+        self.event_kinds = EVENT_NAMES
         self.codec = StepCodec(self.step_kinds, forms)
         self.adjacent = tuple(
             sum(1 << slot for slot in slots) for slots in self.tables.slots_of_location
@@ -51,17 +52,9 @@ class DuelRuleset(Ruleset):
         game.options = self.check_options(options)
         return game
 
-    def read(self, data: bytes, chance: Chance) -> DuelGame:
-        """The game that `dumps` wrote."""
-        return unpack(self, data, chance)
-
     def parse(self, position: Mapping[str, Any], chance: Chance) -> DuelGame:
         """The game of a position in JSON form."""
         return parse(self, position, chance)
-
-    def write(self, game: DuelGame) -> bytes:
-        """The position as compact bytes."""
-        return pack(game)
 
     def describe(self, game: DuelGame) -> dict[str, Any]:
         """The position with names instead of numbers."""

@@ -20,13 +20,12 @@ from himeji.rules.castle.constants import (
     ROW_PLACE,
     ROW_ROOM,
     WORKER,
-    WORKER_NAMES,
     YARD_TILE,
     YARD_TILE_NAMES,
 )
 from himeji.rules.castle.courtiers import arrive, move_courtier
 from himeji.rules.castle.icons import perform, price_refusal
-from himeji.rules.castle.matcha.constants import GEISHA
+from himeji.rules.castle.matcha.constants import GEISHA, MATCHA_WORKER_NAMES
 from himeji.rules.castle.matcha.geishas import Geisha
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.workers import NOT_OFFERED, ChooseWorker, YardTiles, yard_effect
@@ -72,12 +71,12 @@ class ChooseAction(ChooseWorker):
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
         """Name the two."""
-        names = " or ".join([WORKER_NAMES[worker] for worker in self.workers])
+        names = " or ".join([MATCHA_WORKER_NAMES[worker] for worker in self.workers])
         return f"the icon offers {names}", "M-5.3"
 
     def question(self, game: CastleGame) -> str:
         """Ask which."""
-        names = " or ".join([WORKER_NAMES[worker].upper() for worker in self.workers])
+        names = " or ".join([MATCHA_WORKER_NAMES[worker].upper() for worker in self.workers])
         return f"choose {names}"
 
     def resolve(self, game: CastleGame, action: int) -> None:

@@ -10,11 +10,12 @@ from himeji.rules.castle.components import (
     read_row,
 )
 from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES, GEISHA_PLACES
-from himeji.rules.components import Readers, ReadPart, effects
-from himeji.rules.constants import COIN
+from himeji.rules.components import Readers, effects
+from himeji.rules.constants import CHASEN, COIN, FOOD
 from himeji.rules.datafile import DataFile, Entry
 from himeji.rules.effects import Parse
 
+TEA_GARDEN = "tea-garden"  # in `Tables.boards`
 CURTAINS = ("upper", "lower")
 
 
@@ -47,31 +48,49 @@ def read_lily(tile: Component, entry: Entry, parse: Parse) -> None:
     tile.faces = effects(entry, "reward", [entry.text("reward")], parse)
 
 
+class TeaGarden:
+    """Prices, limits and points that are printed on the extension board."""
+
+    def __init__(self) -> None:
+        self.entrance_coins = 0
+        self.walk_chasen: list[int] = []  # by steps walked
+        self.geisha_limit: list[int] = [0]  # geishas of a clan by place, 0 is no limit
+        self.geisha_points: list[int] = [0]  # by place; for each own member where it is a room
+        self.overlook_coins = 0
+        self.domain_tile_seals = 0
+
+
+def tea_garden_of(tables: Tables) -> TeaGarden:
+    """The extension board of a ruleset with Matcha."""
+    garden: TeaGarden = tables.boards[TEA_GARDEN]
+    return garden
+
+
 def read_tea_garden(tables: Tables, data: DataFile, _parse: Parse) -> None:
-    """Prices, limits and points of the tea garden."""
+    """Prices, limits and points of the tea garden; chasen have the cap of other resources."""
+    tables.caps[CHASEN] = tables.caps[FOOD]
+    garden = tables.boards[TEA_GARDEN] = TeaGarden()
     prices = data.table("tea-prices")
-    tables.entrance_coins = prices.number("entrance-coins")
+    garden.entrance_coins = prices.number("entrance-coins")
     one, two = prices.number("walk-one-step-chasen"), prices.number("walk-two-steps-chasen")
-    tables.walk_chasen = [0, one, two]
-    tables.overlook_coins = prices.number("overlook-tile-coins")
-    tables.domain_tile_seals = prices.number("domain-tile-seals")
+    garden.walk_chasen = [0, one, two]
+    garden.overlook_coins = prices.number("overlook-tile-coins")
+    garden.domain_tile_seals = prices.number("domain-tile-seals")
     prices.source()
     prices.finish()
-    tables.geisha_limit, tables.geisha_points = [0], [0]
     for number, entry in enumerate(data.entries("tea-place"), start=1):
         entry.one_of("id", GEISHA_PLACE_NAMES[number : number + 1])
-        tables.geisha_limit.append(entry.number("limit"))
-        tables.geisha_points.append(entry.number("points"))
+        garden.geisha_limit.append(entry.number("limit"))
+        garden.geisha_points.append(entry.number("points"))
         entry.source()
         entry.finish()
-    if len(tables.geisha_points) != GEISHA_PLACES:
+    if len(garden.geisha_points) != GEISHA_PLACES:
         raise entry.fault("id", f"expected the places {', '.join(GEISHA_PLACE_NAMES[1:])}")
 
 
-TEA_KINDS: Readers = {
+MATCHA_KINDS: Readers = {
     "flower": read_outskirts_card,
     "calligraphy": read_outskirts_card,
     "lily": read_lily,
     "ceremony": read_ceremony,
 }
-TEA_BOARD: tuple[ReadPart, ...] = (read_tea_garden,)

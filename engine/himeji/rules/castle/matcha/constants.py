@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from himeji.rules.castle.constants import DOMAIN_SPACE, SPACE_NAMES
+from himeji.rules.castle.constants import DOMAIN_SPACE, SPACE_NAMES, WORKER_NAMES
 from himeji.rules.constants import GREEN
 
 # Spaces for dice: after the three domain rows of the base game comes the green one.
@@ -38,6 +38,7 @@ GEISHA_PLACE_NAMES: Final = (
 )
 GEISHA: Final = 3
 GEISHA_NAME: Final = "geisha"
+MATCHA_WORKER_NAMES: Final = (*WORKER_NAMES, GEISHA_NAME)
 
 # Piles.
 FLOWER_PILE: Final = 11

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.constants import IN_DOMAIN, MEMBER_MOVED, PILE_NAMES, WORKER_NAMES
+from himeji.rules.castle.constants import IN_DOMAIN, MEMBER_MOVED
 from himeji.rules.castle.icons import Offer, perform
 from himeji.rules.castle.matcha.constants import (
     AT_ENTRANCE,
     CEREMONY,
     ENTRANCE,
     GEISHA,
+    GEISHA_NAME,
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
     LILIES,
+    MATCHA_PILE_NAMES,
     ON_OVERLOOK,
     ON_STEP_1,
     ON_STEP_2,
@@ -26,7 +28,7 @@ from himeji.rules.castle.matcha.constants import (
     WALKS,
 )
 from himeji.rules.castle.matcha.curtains import ONE, of_colour, offer_curtains
-from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.constants import CHASEN, COIN, DONE, count
 from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
@@ -54,9 +56,9 @@ class GeishaIcon(Effect):
     """GEISHA as an icon."""
 
     def __init__(self, code: int, order: int) -> None:
-        super().__init__(WORKER_NAMES[GEISHA], code, order, plain=False)
+        super().__init__(GEISHA_NAME, code, order, plain=False)
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+    def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         """Ask what its owner does with it."""
         game.stack.append(Geisha(seat, entrance=True, walk=True))
 
@@ -69,67 +71,67 @@ class Geisha(Step):
         self.entrance = entrance
         self.walk = walk
 
-    def fault(self, game: CastleGame) -> str:
+    def fault(self, game: MatchaGame) -> str:
         return "" if self.entrance or self.walk else "both halves are done (M-7.1)"
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """The halves that are left."""
         return _HALVES[int(self.entrance) + 2 * int(self.walk)]
 
-    def blocked(self, game: CastleGame, action: int) -> int:
+    def blocked(self, game: MatchaGame, action: int) -> int:
         """A geisha must be there to move, there must be room for it, and its price be paid."""
         if action == DONE:
             return 0
         if action == ENTRANCE:
             if game.geishas[self.seat * GEISHA_PLACES + IN_DOMAIN] == 0:
                 return NO_MEMBER
-            return PRICE if game.has(self.seat, COIN) < game.tables.entrance_coins else 0
+            return PRICE if game.has(self.seat, COIN) < game.tea_garden.entrance_coins else 0
         start, end, steps = WALKS[action - WALK]
         stands = standing(game, self.seat, start, end)
         if stands:
             return stands
-        return PRICE if game.has(self.seat, CHASEN) < game.tables.walk_chasen[steps] else 0
+        return PRICE if game.has(self.seat, CHASEN) < game.tea_garden.walk_chasen[steps] else 0
 
-    def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
+    def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
         """Name the place without a geisha, the full one, or the price."""
         if action == ENTRANCE:
-            rule, start, good, price = "M-7.2", IN_DOMAIN, COIN, game.tables.entrance_coins
+            rule, start, good, price = "M-7.2", IN_DOMAIN, COIN, game.tea_garden.entrance_coins
         else:
             start, _, steps = WALKS[action - WALK]
-            rule, good, price = "M-7.3", CHASEN, game.tables.walk_chasen[steps]
+            rule, good, price = "M-7.3", CHASEN, game.tea_garden.walk_chasen[steps]
         if block == PRICE:
             held = game.has(self.seat, good)
             return f"it costs {count(price, good)}, seat {self.seat} has {held}", rule
         return walk_refusal(self.seat, action, block, start), "M-7.6" if block == FULL else rule
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for a half."""
         halves = ["entrance"] * self.entrance + ["walk"] * self.walk
         return f"use a geisha ({' and '.join(halves)})"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """Do one half; the other stays on offer."""
         if action == DONE:
             return
         if action == ENTRANCE:
             if self.walk:
                 game.stack.append(Geisha(self.seat, entrance=False, walk=True))
-            game.pay(self.seat, COIN, game.tables.entrance_coins, "M-7.2")
+            game.pay(self.seat, COIN, game.tea_garden.entrance_coins, "M-7.2")
             move_geisha(game, self.seat, IN_DOMAIN, AT_ENTRANCE, "M-7.2")
             return
         if self.entrance:
             game.stack.append(Geisha(self.seat, entrance=True, walk=False))
         start, end, steps = WALKS[action - WALK]
-        game.pay(self.seat, CHASEN, game.tables.walk_chasen[steps], "M-7.3")
+        game.pay(self.seat, CHASEN, game.tea_garden.walk_chasen[steps], "M-7.3")
         move_geisha(game, self.seat, start, end, "M-7.3")
         arrive(game, self.seat, end)
 
 
-def standing(game: CastleGame, clan: int, start: int, end: int) -> int:
+def standing(game: MatchaGame, clan: int, start: int, end: int) -> int:
     """0 if a geisha stands at the start and there is room at the end, else what is wrong."""
     if game.geishas[clan * GEISHA_PLACES + start] == 0:
         return NO_MEMBER
-    limit = game.tables.geisha_limit[end]
+    limit = game.tea_garden.geisha_limit[end]
     return FULL if limit and game.geishas[clan * GEISHA_PLACES + end] >= limit else 0
 
 
@@ -141,7 +143,7 @@ def walk_refusal(seat: int, action: int, block: int, start: int) -> str:
     return f"seat {seat} has no geisha at {GEISHA_PLACE_NAMES[start]}"
 
 
-def move_geisha(game: CastleGame, clan: int, start: int, end: int, rule: str) -> None:
+def move_geisha(game: MatchaGame, clan: int, start: int, end: int, rule: str) -> None:
     """Move one geisha between two places."""
     moved = list(game.geishas)
     moved[clan * GEISHA_PLACES + start] -= 1
@@ -150,7 +152,7 @@ def move_geisha(game: CastleGame, clan: int, start: int, end: int, rule: str) ->
     game.note(MEMBER_MOVED, clan, GEISHA, start * GEISHA_PLACES + end, rule)
 
 
-def arrive(game: CastleGame, seat: int, place: int) -> None:
+def arrive(game: MatchaGame, seat: int, place: int) -> None:
     """The effect of the place where a walk ends (M-7.5)."""
     if place == ON_OVERLOOK:
         game.stack.append(Overlook(seat))
@@ -169,7 +171,7 @@ def arrive(game: CastleGame, seat: int, place: int) -> None:
 class GeishaStepIcon(Effect):
     """One own geisha in the garden goes one step, without chasen."""
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+    def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         """Ask which."""
         game.stack.append(FreeWalk(seat))
 
@@ -180,28 +182,28 @@ class FreeWalk(Step):
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-8.2")
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """Every walk."""
         return _HALVES[2]
 
-    def blocked(self, game: CastleGame, action: int) -> int:
+    def blocked(self, game: MatchaGame, action: int) -> int:
         """One step, from where a geisha stands to where there is room."""
         if action == DONE:
             return 0
         start, end, steps = WALKS[action - WALK]
         return FAR if steps > 1 else standing(game, self.seat, start, end)
 
-    def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
+    def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
         """Which condition fails."""
         if block == FAR:
             return "the tile gives one step", "M-8.2"
         return walk_refusal(self.seat, action, block, WALKS[action - WALK][0]), "M-7.6"
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for the step."""
         return "move a geisha one step without chasen"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """Walk, with the effect of the place."""
         if action != DONE:
             start, end, _ = WALKS[action - WALK]
@@ -212,7 +214,7 @@ class FreeWalk(Step):
 # --- the overlook (M-7.5, M-10.2) ---------------------------------------------------------------
 
 
-def lily_rewards(game: CastleGame) -> tuple[Effect, ...]:
+def lily_rewards(game: MatchaGame) -> tuple[Effect, ...]:
     """What the three water lilies give."""
     return tuple([game.tables.of(lily).faces[0] for lily in game.lilies])
 
@@ -220,7 +222,7 @@ def lily_rewards(game: CastleGame) -> tuple[Effect, ...]:
 class Lilies(Effect):
     """The three water lilies as an icon; never the choice of the overlook."""
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+    def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         """Grant them all."""
         grant(game, seat, lily_rewards(game), "M-7.5")
 
@@ -231,35 +233,35 @@ class Overlook(Step):
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-7.5")
 
-    def row(self, game: CastleGame) -> Row:
+    def row(self, game: MatchaGame) -> Row:
         """The blue face of the tile."""
         return game.tables.of(game.ceremonies[OVERLOOK_TILE]).rows[BLUE]
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """One of the two."""
         return (DONE, LILIES, CEREMONY)
 
-    def blocked(self, game: CastleGame, action: int) -> int:
+    def blocked(self, game: MatchaGame, action: int) -> int:
         """The tile costs coins (M-8.3)."""
-        if action == CEREMONY and game.has(self.seat, COIN) < game.tables.overlook_coins:
+        if action == CEREMONY and game.has(self.seat, COIN) < game.tea_garden.overlook_coins:
             return PRICE
         return 0
 
-    def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
+    def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
         """Too few coins."""
-        price, held = count(game.tables.overlook_coins, COIN), game.has(self.seat, COIN)
+        price, held = count(game.tea_garden.overlook_coins, COIN), game.has(self.seat, COIN)
         return f"it costs {price}, seat {self.seat} has {held}", "M-8.3"
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for the choice."""
         return "use the pond overlook"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """Take it."""
         if action == LILIES:
             grant(game, self.seat, lily_rewards(game), "M-7.5")
         elif action == CEREMONY:
-            game.pay(self.seat, COIN, game.tables.overlook_coins, "M-8.3")
+            game.pay(self.seat, COIN, game.tea_garden.overlook_coins, "M-8.3")
             perform(game, self.seat, self.row(game), "M-8.2")
 
 
@@ -272,15 +274,15 @@ class ChooseOutskirtsCard(Step):
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-7.5")
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """Either deck."""
         return (OUTSKIRTS_CARD, OUTSKIRTS_CARD + 1)
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for the deck."""
         return "choose an outskirts card"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """Its yellow curtain, if wanted; then it joins the Lantern Area, unless it is the last."""
         deck = action - OUTSKIRTS_CARD
         card = game.tops[OUTSKIRTS_PILES[deck]]
@@ -289,7 +291,7 @@ class ChooseOutskirtsCard(Step):
         game.stack.append(Offer(self.seat, card, yellow_row(game, card), "M-7.5"))
 
 
-def yellow_row(game: CastleGame, card: int) -> int:
+def yellow_row(game: MatchaGame, card: int) -> int:
     """Which curtain of an outskirts card is yellow: 0 the upper, 1 the lower (M-5.4)."""
     return 1 if game.tables.of(card).rows[0].dark else 0
 
@@ -302,12 +304,12 @@ class TakeOutskirtsCard(Step):
         self.deck = deck
         self.card = card
 
-    def fault(self, game: CastleGame) -> str:
-        kind = PILE_NAMES[OUTSKIRTS_PILES[self.deck]]
+    def fault(self, game: MatchaGame) -> str:
+        kind = MATCHA_PILE_NAMES[OUTSKIRTS_PILES[self.deck]]
         fits = game.tables.of(self.card).kind == kind
         return "" if fits else f"{game.tables.names[self.card]} is not a {kind} (M-7.5)"
 
-    def run(self, game: CastleGame) -> None:
+    def run(self, game: MatchaGame) -> None:
         """Nothing, if it left in the meantime."""
         pile = OUTSKIRTS_PILES[self.deck]
         if game.tops[pile] == self.card and game.unseen[pile]:
@@ -315,6 +317,6 @@ class TakeOutskirtsCard(Step):
             reveal(game, pile, "M-7.6")
 
 
-def reveal(game: CastleGame, pile: int, rule: str) -> None:
+def reveal(game: MatchaGame, pile: int, rule: str) -> None:
     """The next card of an outskirts deck lies on top, face up (M-3.5)."""
-    game.lay_on_top(pile, game.draw_unseen(pile, f"matcha/{PILE_NAMES[pile]}", rule))
+    game.lay_on_top(pile, game.draw_unseen(pile, f"matcha/{MATCHA_PILE_NAMES[pile]}", rule))

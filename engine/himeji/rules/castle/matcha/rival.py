@@ -9,7 +9,6 @@ from himeji.rules.castle.constants import (
     IN_DOMAIN,
     INFLUENCE_MOVED,
     OUT_OF_GAME,
-    PILE_NAMES,
     START_ACTION_PILE,
     START_RESOURCE_PILE,
 )
@@ -27,13 +26,13 @@ from himeji.rules.castle.matcha.constants import (
     WALKS,
 )
 from himeji.rules.castle.matcha.geishas import move_geisha, reveal, standing
+from himeji.rules.castle.matcha.rounds import GardensAndPondOfSeat
+from himeji.rules.castle.matcha.scoring import geisha_worth
 from himeji.rules.castle.matcha.setup import keep_tile
-from himeji.rules.castle.matcha.spaces import GardensAndPondOfSeat
-from himeji.rules.castle.scoring import geisha_worth
+from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.castle.setup import EndOfDraft, take_start_cards
-from himeji.rules.castle.solo.rival import RivalDeeds, RivalGardens
-from himeji.rules.castle.solo.rival_actions import PLAYER, Deed
-from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.solo.rival import RivalActions, RivalGardens
+from himeji.rules.castle.solo.rival_actions import PLAYER, RivalAction
 from himeji.rules.constants import COIN, GOODS, INFLUENCE, VP
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
@@ -41,11 +40,11 @@ from himeji.rules.game import Step
 # --- set-up (M-12.1) ----------------------------------------------------------------------------
 
 
-def start_choices(game: CastleGame) -> None:
+def start_choices(game: MatchaGame) -> None:
     """Two starting cards of each kind and two ceremony tiles; one of each is kept (M-12.1)."""
     dealt = []
     for pile in (START_RESOURCE_PILE, START_ACTION_PILE, CEREMONY_PILE):
-        kind = PILE_NAMES[pile]
+        kind = game.rules.pile_names[pile]
         slot = f"matcha/{kind}" if pile == CEREMONY_PILE else f"castle/{kind}"
         left = [card for card in game.tables.kinds[kind] if card not in game.ceremonies]
         for _ in range(2):
@@ -64,20 +63,20 @@ class KeepStart(Step):
         super().__init__(seat, "M-12.1")
         self.kind = kind  # resource card, action card, tile
 
-    def fault(self, game: CastleGame) -> str:
+    def fault(self, game: MatchaGame) -> str:
         both = all(game.pair_tiles if self.kind == 2 else game.pairs[self.kind :: 2])
         offered = len(game.pairs) == 4 and len(game.pair_tiles) == 2 and both
         return "" if offered else "two of the kind must be on offer (M-12.1)"
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """The first or the second."""
         return (KEEP + 2 * self.kind, KEEP + 2 * self.kind + 1)
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for one."""
         return f"keep a starting {START_KIND_NAMES[self.kind]}"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """The other one leaves the game."""
         other = 1 - (action - KEEP) % 2
         if self.kind == 2:
@@ -95,7 +94,7 @@ class TakeKept(Step):
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-12.1")
 
-    def run(self, game: CastleGame) -> None:
+    def run(self, game: MatchaGame) -> None:
         """The tile, then the cards with their gains."""
         keep_tile(game, self.seat, max(game.pair_tiles))
         resource, action = max(game.pairs[0::2]), max(game.pairs[1::2])
@@ -106,26 +105,26 @@ class TakeKept(Step):
 # --- geishas of the rival (M-12.4, M-12.5) ------------------------------------------------------
 
 
-class RivalGeisha(Deed):
+class RivalGeisha(RivalAction):
     """A geisha from the supply to a place of the path."""
 
     def __init__(self, place: int, text: str, code: int) -> None:
         super().__init__(text, code)
         self.place = place
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+    def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         """The next walk is that of another geisha than the one placed here (M-12.9)."""
         placed = self.place if self.possible(game, seat) else IN_DOMAIN
         waiting = game.stack[-1] if game.stack else None
-        if isinstance(waiting, RivalDeeds):
-            game.stack[-1] = RivalDeeds(_spared(game, waiting.deeds, placed))
+        if isinstance(waiting, RivalActions):
+            game.stack[-1] = RivalActions(_spared(game, waiting.deeds, placed))
         super().start(game, seat, rule)
 
-    def possible(self, game: CastleGame, rival: int) -> bool:
+    def possible(self, game: MatchaGame, rival: int) -> bool:
         """A geisha is left."""
         return game.geishas[rival * GEISHA_PLACES + IN_DOMAIN] > 0
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: MatchaGame, rival: int) -> None:
         """It goes there; on step 1 a card is discarded."""
         move_geisha(game, rival, IN_DOMAIN, self.place, "M-12.5")
         if self.place == ON_STEP_1:
@@ -137,27 +136,27 @@ def walk_word(spared: int) -> str:
     return f"rival-walk but {GEISHA_PLACE_NAMES[spared]}" if spared else "rival-walk"
 
 
-def _spared(game: CastleGame, deeds: tuple[Effect, ...], placed: int) -> tuple[Effect, ...]:
+def _spared(game: MatchaGame, actions: tuple[Effect, ...], placed: int) -> tuple[Effect, ...]:
     """The waiting actions, where the next walk spares the geisha just placed."""
-    for number, deed in enumerate(deeds):
-        if isinstance(deed, RivalWalk):
+    for number, action in enumerate(actions):
+        if isinstance(action, RivalWalk):
             walk = game.rules.words.parse(walk_word(placed))
-            return (*deeds[:number], walk, *deeds[number + 1 :])
-    return deeds
+            return (*actions[:number], walk, *actions[number + 1 :])
+    return actions
 
 
-class RivalWalk(Deed):
+class RivalWalk(RivalAction):
     """Another geisha of the player's choice goes one step (M-12.5)."""
 
     def __init__(self, spared: int, code: int) -> None:
         super().__init__(walk_word(spared), code)
         self.spared = spared
 
-    def possible(self, game: CastleGame, rival: int) -> bool:
+    def possible(self, game: MatchaGame, rival: int) -> bool:
         """Some geisha can walk."""
         return bool(rival_walks(game, self.spared))
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: MatchaGame, rival: int) -> None:
         """Walk; of several the player chooses."""
         walks = rival_walks(game, self.spared)
         if len(walks) == 1:
@@ -166,7 +165,7 @@ class RivalWalk(Deed):
             game.stack.append(RivalGeishaWalks(PLAYER, self.spared))
 
 
-def rival_walks(game: CastleGame, spared: int) -> list[int]:
+def rival_walks(game: MatchaGame, spared: int) -> list[int]:
     """The steps that geishas of the rival can take, as numbers of WALKS.
 
     In the tea house the room that is worth most now, of those with room (M-12.4, M-12.8).
@@ -185,7 +184,7 @@ def rival_walks(game: CastleGame, spared: int) -> list[int]:
     return [number for number in walks if WALKS[number][1] not in poor]
 
 
-def _walk(game: CastleGame, number: int) -> None:
+def _walk(game: MatchaGame, number: int) -> None:
     start, end, _ = WALKS[number]
     move_geisha(game, game.seats, start, end, "M-12.5")
     if end == ON_STEP_1:
@@ -199,24 +198,24 @@ class RivalGeishaWalks(Step):
         super().__init__(seat, "M-12.5")
         self.spared = spared
 
-    def fault(self, game: CastleGame) -> str:
+    def fault(self, game: MatchaGame) -> str:
         several = len(rival_walks(game, self.spared)) > 1
         return "" if several else "the rival has no choice of walks (M-12.5)"
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """Every step that can be taken."""
         return [RIVAL_WALK + number for number in rival_walks(game, self.spared)]
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for the step."""
         return "choose a step for a geisha of the rival"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """Take it."""
         _walk(game, action - RIVAL_WALK)
 
 
-def discard(game: CastleGame) -> None:
+def discard(game: MatchaGame) -> None:
     """The top card of an outskirts deck leaves the game, never the last one (M-12.4)."""
     decks = [deck for deck, pile in enumerate(OUTSKIRTS_PILES) if game.unseen[pile]]
     if len(decks) > 1:
@@ -225,7 +224,7 @@ def discard(game: CastleGame) -> None:
         _discard(game, deck)
 
 
-def _discard(game: CastleGame, deck: int) -> None:
+def _discard(game: MatchaGame, deck: int) -> None:
     pile = OUTSKIRTS_PILES[deck]
     game.note(CARD_MOVED, game.seats, game.tops[pile], OUT_OF_GAME, "M-12.4")
     reveal(game, pile, "M-12.4")
@@ -237,19 +236,19 @@ class RivalDiscard(Step):
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-12.4")
 
-    def fault(self, game: CastleGame) -> str:
+    def fault(self, game: MatchaGame) -> str:
         both = all(game.unseen[pile] for pile in OUTSKIRTS_PILES)
         return "" if both else "a deck has only its last card (M-12.4)"
 
-    def candidates(self, game: CastleGame) -> Sequence[int]:
+    def candidates(self, game: MatchaGame) -> Sequence[int]:
         """Either deck."""
         return (RIVAL_DISCARD, RIVAL_DISCARD + 1)
 
-    def question(self, game: CastleGame) -> str:
+    def question(self, game: MatchaGame) -> str:
         """Ask for the deck."""
         return "choose an outskirts card that leaves the game"
 
-    def resolve(self, game: CastleGame, action: int) -> None:
+    def resolve(self, game: MatchaGame, action: int) -> None:
         """It leaves."""
         _discard(game, action - RIVAL_DISCARD)
 
@@ -257,34 +256,34 @@ class RivalDiscard(Step):
 # --- losses (M-12.2, M-12.5) --------------------------------------------------------------------
 
 
-class RivalLosesPoints(Deed):
+class RivalLosesPoints(RivalAction):
     """The rival loses VP, as far as it has them."""
 
     def __init__(self, amount: int, text: str, code: int) -> None:
         super().__init__(text, code)
         self.amount = amount
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: MatchaGame, rival: int) -> None:
         """A loss of 0 is no impossible action (M-12.9)."""
         game.pay(rival, VP, min(self.amount, game.has(rival, VP)), "M-12.5")
 
 
-class RivalLosesCoins(Deed):
+class RivalLosesCoins(RivalAction):
     """The rival loses all its coins."""
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: MatchaGame, rival: int) -> None:
         """All of them."""
         game.pay(rival, COIN, game.has(rival, COIN), "M-12.5")
 
 
-class RivalInfluenceBack(Deed):
+class RivalInfluenceBack(RivalAction):
     """The rival's marker goes back, and ends on top of those it meets."""
 
     def __init__(self, amount: int, text: str, code: int) -> None:
         super().__init__(text, code)
         self.amount = amount
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: MatchaGame, rival: int) -> None:
         """As far as possible; a marker that does not move keeps its place (B-6.2)."""
         at = rival * GOODS + INFLUENCE
         for _ in range(min(self.amount, game.goods[at])):
@@ -296,7 +295,7 @@ class RivalInfluenceBack(Deed):
 # --- the end of a round (M-10.2, M-12.10) -------------------------------------------------------
 
 
-def gardens_pond_and_rivals(game: CastleGame) -> None:
+def gardens_pond_and_rivals(game: MatchaGame) -> None:
     """The garden step in the new turn order; the rival's gardeners alone give VP (M-12.10)."""
     for clan in reversed(game.order):
         mine = clan < game.seats

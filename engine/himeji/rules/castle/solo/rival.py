@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from himeji.rules.castle.constants import (
     CENTRE,
     DIE_PLACED,
@@ -13,8 +15,9 @@ from himeji.rules.castle.constants import (
 )
 from himeji.rules.castle.rounds import GardensOfSeat, begin_turn, gardens_in_step
 from himeji.rules.castle.setup import EndOfDraft, take_start_cards
+from himeji.rules.castle.solo.components import SolitaireCard, rival_numbers
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE, SOLITAIRE_READ
-from himeji.rules.castle.solo.rival_actions import Deed
+from himeji.rules.castle.solo.rival_actions import RivalAction
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.turn import take_from_bridge
 from himeji.rules.constants import COIN, LEFT, RIGHT, VP
@@ -27,7 +30,7 @@ from himeji.rules.game import Step
 def rival_start(game: CastleGame) -> None:
     """Points, place in the turn order and influence of the rival, by difficulty (S-1)."""
     rival = game.seats
-    points, place, influence = game.tables.rival_start[game.options["difficulty"]]
+    points, place, influence = rival_numbers(game.tables).start[game.options["difficulty"]]
     others = list(range(game.seats))
     game.order = (*others[: place - 1], rival, *others[place - 1 :])
     game.markers = tuple(reversed(game.order))
@@ -63,19 +66,24 @@ def rival_turn(game: CastleGame) -> None:
     """Turn cards over until one shows a die that is there; place it; then the actions (S-3)."""
     turned: list[int] = []
     card = _turn_over(game, turned, next_solitaire(game))
-    while card and not die_at(game, game.tables.of(card).colour, game.tables.of(card).side):
+    while card and not die_at(game, solitaire(game, card)):
         card = _turn_over(game, turned, card)
     game.lay_on_top(SOLITAIRE_PILE, card)
     game.under = (*game.under, *turned)
     if card:
         game.note(SOLITAIRE_READ, game.seats, card, 1, "S-3")
-        bridge = game.tables.of(card)
+        bridge = solitaire(game, card)
         _place(game, bridge.colour, bridge.side, _free_space(game, bridge.targets))
     else:
         colour = next(c for c in game.rules.colours if game.left[c] or game.right[c])
         _place(game, colour, LEFT if game.left[colour] else RIGHT, WELL_SPACE)
-    deeds = [deed for used in turned[-2:] for deed in game.tables.of(used).deeds]
-    game.stack.append(RivalDeeds(tuple(deeds)))
+    actions = [action for used in turned[-2:] for action in solitaire(game, used).actions]
+    game.stack.append(RivalActions(tuple(actions)))
+
+
+def solitaire(game: CastleGame, number: int) -> SolitaireCard:
+    """The solitaire card with that number."""
+    return cast("SolitaireCard", game.tables.of(number))
 
 
 def _turn_over(game: CastleGame, turned: list[int], card: int) -> int:
@@ -100,8 +108,9 @@ def next_solitaire(game: CastleGame) -> int:
     return card
 
 
-def die_at(game: CastleGame, colour: int, side: int) -> int:
-    """The value of the die in that place of a bridge, 0 if there is none (S-3)."""
+def die_at(game: CastleGame, card: SolitaireCard) -> int:
+    """The value of the die that a card shows, 0 if there is none in that place (S-3)."""
+    colour, side = card.colour, card.side
     if side == CENTRE:
         return game.centre[colour][0] if game.centre[colour] else 0
     return game.left[colour] if side == LEFT else game.right[colour]
@@ -131,23 +140,23 @@ def _place(game: CastleGame, colour: int, side: int, space: int) -> None:
     game.note(DIE_PLACED, rival, die, space, "S-4")
 
 
-class RivalDeeds(Step):
+class RivalActions(Step):
     """The actions of the cards that were turned over, one after the other (S-5)."""
 
     def __init__(self, deeds: tuple[Effect, ...]) -> None:
         super().__init__(-1, "S-5")
-        self.deeds = deeds
+        self.deeds = deeds  # rival actions, by the name that positions give them
 
     def fault(self, game: CastleGame) -> str:
-        real = all(isinstance(deed, Deed) for deed in self.deeds)
+        real = all(isinstance(each, RivalAction) for each in self.deeds)
         return "" if real else "not actions of solitaire cards (S-6)"
 
     def run(self, game: CastleGame) -> None:
         """The first of them; the others wait until it is done."""
         if len(self.deeds) > 1:
-            game.stack.append(RivalDeeds(self.deeds[1:]))
-        for deed in self.deeds[:1]:
-            deed.start(game, game.seats, "S-6")
+            game.stack.append(RivalActions(self.deeds[1:]))
+        for action in self.deeds[:1]:
+            action.start(game, game.seats, "S-6")
 
 
 # --- the end of a round (S-8) -------------------------------------------------------------------
@@ -156,7 +165,7 @@ class RivalDeeds(Step):
 def turn_in_coins(game: CastleGame) -> None:
     """Lots of coins become VP; what is left stays (S-8)."""
     rival = game.seats
-    lot = game.tables.rival_lots[game.order.index(rival)]
+    lot = rival_numbers(game.tables).lots[game.order.index(rival)]
     lots = game.has(rival, COIN) // lot
     if lots:
         game.pay(rival, COIN, lots * lot, "S-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from himeji.rules.castle.constants import (
     AT_GATE,
@@ -35,29 +35,29 @@ PLAYER: Final = 0  # the seat that chooses for the rival; the rival is the clan 
 EITHER_KIND: Final = -1
 
 
-class Deed(Effect):
+class RivalAction(Effect):
     """An action of a solitaire card; if it is impossible, the round number in VP instead."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text, code, 0, plain=False)
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+    def start(self, game: Any, seat: int, rule: str) -> None:
         """Do it, if it is possible (S-5)."""
         if self.possible(game, seat):
             self.do(game, seat)
         else:
             game.gain(seat, VP, game.round, "S-5")
 
-    def possible(self, game: CastleGame, rival: int) -> bool:
+    def possible(self, game: Any, rival: int) -> bool:
         """Whether it can be done."""
         return True
 
-    def do(self, game: CastleGame, rival: int) -> None:
+    def do(self, game: Any, rival: int) -> None:
         """Do it, or ask the player how."""
         raise NotImplementedError
 
 
-class RivalGain(Deed):
+class RivalGain(RivalAction):
     """Coins or VP: always possible."""
 
     def __init__(self, good: int, amount: int, text: str, code: int) -> None:
@@ -70,7 +70,7 @@ class RivalGain(Deed):
         game.gain(rival, self.good, self.amount, "S-6")
 
 
-class RivalInfluence(Deed):
+class RivalInfluence(RivalAction):
     """Steps on the Passage of Time; checkpoints are free (S-2), a shortened move counts."""
 
     def __init__(self, amount: int, text: str, code: int) -> None:
@@ -88,7 +88,7 @@ class RivalInfluence(Deed):
                 game.step_on(rival)
 
 
-class RivalGardener(Deed):
+class RivalGardener(RivalAction):
     """A gardener on the lowest-point garden of a kind that the rival does not hold."""
 
     def __init__(self, kind: int, text: str, code: int) -> None:
@@ -152,7 +152,7 @@ class RivalGarden(Step):
         _plant(game, action - RIVAL_GARDEN)
 
 
-class RivalWarrior(Deed):
+class RivalWarrior(RivalAction):
     """A warrior in the yard of an iron cost."""
 
     def __init__(self, iron: int, text: str, code: int) -> None:
@@ -171,7 +171,7 @@ class RivalWarrior(Deed):
         game.note(MEMBER_MOVED, rival, WARRIOR, yard, "S-6")
 
 
-class RivalAudience(Deed):
+class RivalAudience(RivalAction):
     """A courtier to the Gate."""
 
     def possible(self, game: CastleGame, rival: int) -> bool:
@@ -183,7 +183,7 @@ class RivalAudience(Deed):
         move_courtier(game, rival, IN_DOMAIN, AT_GATE, "S-6")
 
 
-class RivalClimb(Deed):
+class RivalClimb(RivalAction):
     """The lowest courtier up one floor or two."""
 
     def __init__(self, floors: int, text: str, code: int) -> None:

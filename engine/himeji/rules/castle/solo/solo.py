@@ -9,12 +9,10 @@ from himeji.rules.actions import ActionTable
 from himeji.rules.castle.base import base_ruleset
 from himeji.rules.castle.board import BASE_BOARD
 from himeji.rules.castle.components import BASE_KINDS, load
-from himeji.rules.castle.constants import DIPLOMAT_PILE, STEWARD_PILE
-from himeji.rules.castle.invariants import BASE_BOX, SOLO_BOX
+from himeji.rules.castle.constants import SPACE_NAMES
+from himeji.rules.castle.invariants import BASE_BOX
 from himeji.rules.castle.rounds import finish, last_exchanges, next_round, set_turn_order
 from himeji.rules.castle.ruleset import CastleRuleset
-from himeji.rules.castle.scoring import without_rivals_coins
-from himeji.rules.castle.section import SolitaireSection
 from himeji.rules.castle.setup import (
     castle_cards,
     daimyo_card,
@@ -22,8 +20,15 @@ from himeji.rules.castle.setup import (
     first_dice,
     gardens_and_yards,
 )
-from himeji.rules.castle.solo.components import RIVAL_BOARD, RIVAL_KINDS
-from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.components import (
+    read_rival,
+    solitaire_kinds,
+    solo_component,
+)
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE, SOLO_PILE_NAMES
+from himeji.rules.castle.solo.description import describe_rival, solitaire_faces
+from himeji.rules.castle.solo.events import SOLO_EVENTS
+from himeji.rules.castle.solo.invariants import SOLO_BOX
 from himeji.rules.castle.solo.rival import (
     begin_turn_or_rivals,
     gardens_and_rivals,
@@ -32,9 +37,15 @@ from himeji.rules.castle.solo.rival import (
     shuffle_solitaires,
     turn_in_coins,
 )
-from himeji.rules.castle.steps import RIVAL_STEPS, without
-from himeji.rules.castle.texts import base_texts, rival_texts
-from himeji.rules.castle.vocabulary import base_vocabulary, rival_words
+from himeji.rules.castle.solo.scoring import without_rivals_coins
+from himeji.rules.castle.solo.section import SolitaireSection
+from himeji.rules.castle.solo.steps import SOLO_STEPS
+from himeji.rules.castle.solo.texts import SOLO_FIELD_TEXTS, SOLO_STEP_TEXTS, solo_texts
+from himeji.rules.castle.solo.vocabulary import add_solo_words
+from himeji.rules.castle.steps import without
+from himeji.rules.castle.texts import base_texts
+from himeji.rules.castle.vocabulary import base_vocabulary
+from himeji.rules.components import BoxContents
 from himeji.rules.datafile import packaged, revision_of
 
 DIFFICULTY = {"difficulty": ("medium", "easy", "hard")}
@@ -46,8 +57,14 @@ DIFFICULTY_WORDS = {
 def solo_ruleset(read: Callable[[str], str] = packaged) -> CastleRuleset:
     """The base game with a rival."""
     base = base_ruleset(read)
-    words = rival_words(base_vocabulary())
+    words = add_solo_words(base_vocabulary())
     files = {name: read(name) for name in ("base.toml", "solo.toml")}
+    contents = BoxContents(
+        solo_component,
+        {**BASE_KINDS, **solitaire_kinds(SPACE_NAMES)},
+        (*BASE_BOARD, read_rival),
+        {**BASE_BOX, **SOLO_BOX},
+    )
     return replace(
         base,
         name="solo",
@@ -56,20 +73,20 @@ def solo_ruleset(read: Callable[[str], str] = packaged) -> CastleRuleset:
         seat_counts=(1,),
         choices=DIFFICULTY,
         option_words=DIFFICULTY_WORDS,
-        actions=ActionTable("solo", base_texts() | rival_texts()),
+        actions=ActionTable("solo", base_texts() | solo_texts()),
         pages=("base.md", "solo.md"),
-        tables=load(
-            files,
-            {**BASE_KINDS, **RIVAL_KINDS},
-            words.parse,
-            (*BASE_BOARD, *RIVAL_BOARD),
-            {**BASE_BOX, **SOLO_BOX},
-        ),
+        tables=load(files, words.parse, contents),
         words=words,
-        step_kinds=(*without(base.step_kinds, "pick-pair", "gardens-of-seat"), *RIVAL_STEPS),
-        decks=(STEWARD_PILE, DIPLOMAT_PILE, SOLITAIRE_PILE),
+        step_kinds=(*without(base.step_kinds, "pick-pair", "gardens-of-seat"), *SOLO_STEPS),
+        pile_names={**base.pile_names, **SOLO_PILE_NAMES},
+        decks=(*base.decks, SOLITAIRE_PILE),
         kept=("solitaire",),
         sections=(SolitaireSection(),),
+        events={**base.events, **SOLO_EVENTS},
+        step_texts={**base.step_texts, **SOLO_STEP_TEXTS},
+        field_texts={**base.field_texts, **SOLO_FIELD_TEXTS},
+        own_board=(describe_rival,),
+        own_faces={"solitaire": solitaire_faces},
         rivals=1,
         setup=(
             castle_cards,

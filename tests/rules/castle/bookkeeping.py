@@ -2,15 +2,15 @@
 
 from collections import Counter
 
-from himeji.rules.castle.constants import DIE_PLACE_NAMES, GARDEN_NAMES, PLACE_NAMES, SPACE_NAMES
-from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES
+from himeji.rules.castle.constants import DIE_PLACE_NAMES, GARDEN_NAMES, PLACE_NAMES
+from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES, MATCHA_SPACE_NAMES
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 CAPS = {"food": 7, "iron": 7, "pearl": 7, "chasen": 7, "seal": 5}  # B-6.1, M-6.1
 MEMBERS = 5  # of each kind (B-1.8)
 
 
-class Ledger:
+class Books:
     """Goods, dice, members and cards of every clan; refuses what can never be booked."""
 
     def __init__(self, clans, names):
@@ -92,7 +92,7 @@ class Ledger:
         colour, value = COLOUR_NAMES[event.a >> 3], event.a & 7
         assert self.hand["die"] == f"{colour} {value}", "another die than the one in hand"
         self.hand = None
-        space = SPACE_NAMES[event.b]
+        space = MATCHA_SPACE_NAMES[event.b]
         place = (event.seat, colour) if space.startswith("domain") else space
         self.spaces.setdefault(place, []).append(f"{colour} {value}")
 

@@ -12,7 +12,7 @@ SEAL_PLACES = ("G1", "G2", "G3", "G4", "G5", "G6", "basic", "elite")
 COLOURS = COLOUR_NAMES[:3]
 
 
-class Ledger:
+class Books:
     """Goods, tokens, seals, cards and tiles of both seats; refuses what can never be booked."""
 
     def __init__(self, names, slots):

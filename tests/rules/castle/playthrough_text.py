@@ -6,12 +6,13 @@ from itertools import groupby
 from himeji.rules.castle.constants import (
     DIE_PLACE_NAMES,
     GARDEN_NAMES,
-    PILE_NAMES,
     PLACE_NAMES,
-    SPACE_NAMES,
-    WORKER_NAMES,
 )
-from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES
+from himeji.rules.castle.matcha.constants import (
+    GEISHA_PLACE_NAMES,
+    MATCHA_SPACE_NAMES,
+    MATCHA_WORKER_NAMES,
+)
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 YARDS = ("yard-1", "yard-2", "yard-3")
@@ -90,7 +91,7 @@ def tell_events(game, events):
             yield f"{COLOUR_NAMES[what]} dice roll {values} ({rule})"
         elif kind == "draw":
             drawn = ", ".join(_drawn(game, what, event.b) for event in group)
-            yield f"draw for {PILE_NAMES[what]}: {drawn} ({rule})"
+            yield f"draw for {game.rules.pile_names[what]}: {drawn} ({rule})"
         else:
             yield from (f"{_words(game, event)} ({rule})" for event in group)
 
@@ -101,18 +102,20 @@ def _words(game, event):
 
 
 def _drawn(game, pile, card):
-    return f"seat {card}" if PILE_NAMES[pile] == "turn-order" else game.tables.names[card]
+    return (
+        f"seat {card}" if game.rules.pile_names[pile] == "turn-order" else game.tables.names[card]
+    )
 
 
 def _member(_, who, worker, place):
-    if WORKER_NAMES[worker] == "courtier":
+    if MATCHA_WORKER_NAMES[worker] == "courtier":
         start, end = divmod(place, len(PLACE_NAMES))
         return f"{who}: a courtier goes from {PLACE_NAMES[start]} to {PLACE_NAMES[end]}"
-    if WORKER_NAMES[worker] == "geisha":
+    if MATCHA_WORKER_NAMES[worker] == "geisha":
         start, end = divmod(place, len(GEISHA_PLACE_NAMES))
         return f"{who}: a geisha goes from {GEISHA_PLACE_NAMES[start]} to {GEISHA_PLACE_NAMES[end]}"
     home = (GARDEN_NAMES, YARDS)[worker - 1]
-    return f"{who}: a {WORKER_NAMES[worker]} goes to {home[place]}"
+    return f"{who}: a {MATCHA_WORKER_NAMES[worker]} goes to {home[place]}"
 
 
 def _card(game, who, card, shines):
@@ -133,7 +136,9 @@ _WORDS = {
     "die-taken": lambda _, who, die, side: (
         f"{who} takes {_die(die)} from the {DIE_PLACE_NAMES[side]}"
     ),
-    "die-placed": lambda _, who, die, space: f"{who} places {_die(die)} on {SPACE_NAMES[space]}",
+    "die-placed": lambda _, who, die, space: (
+        f"{who} places {_die(die)} on {MATCHA_SPACE_NAMES[space]}"
+    ),
     "member-moved": _member,
     "card-moved": _card,
     "influence-moved": lambda _, who, position, __: f"{who}: influence goes to {position}",
