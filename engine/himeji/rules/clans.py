@@ -146,7 +146,6 @@ class FinalExchange(Step):
         return (DONE,) if game.free_answers(self) else ()
 
     def question(self, game: Any) -> str:
-        """Ask for exchanges."""
         return "exchange the last seals, or be done"
 
     def run(self, game: Any) -> None:

@@ -21,14 +21,14 @@ class Option(NamedTuple):
     text: str
 
 
-class Effect(NamedTuple):
+class DescribedEffect(NamedTuple):
     """What a face gives: an operation, what it works on and how many; a price and its parts."""
 
     op: str
     what: str = ""
     amount: int = 0
-    costs: tuple[Effect, ...] = ()
-    parts: tuple[Effect, ...] = ()
+    costs: tuple[DescribedEffect, ...] = ()
+    parts: tuple[DescribedEffect, ...] = ()
 
 
 class Face(NamedTuple):
@@ -36,7 +36,7 @@ class Face(NamedTuple):
 
     name: str
     text: str
-    effects: tuple[Effect, ...]
+    effects: tuple[DescribedEffect, ...]
     dark: bool = False
 
 
@@ -67,7 +67,7 @@ class BoardPart(NamedTuple):
     facts: tuple[tuple[str, int], ...]
 
 
-class StepKind(NamedTuple):
+class DescribedStep(NamedTuple):
     """A kind of step, with the meaning of each number that `Ruleset.step_parts` gives."""
 
     kind: int

@@ -8,7 +8,7 @@ from himeji.rules.effects import Effect
 from himeji.rules.game import Game, Step
 
 
-class Parts(Step):
+class EffectOrder(Step):
     """Several things that happen at once: their owner chooses what comes first."""
 
     def __init__(self, seat: int, effects: tuple[Effect, ...], rule: str) -> None:
@@ -49,7 +49,7 @@ class Parts(Step):
             gains = [first]
             rest.remove(first)
         if rest:
-            game.stack.append(Parts(self.seat, tuple(rest), self.rule))
+            game.stack.append(EffectOrder(self.seat, tuple(rest), self.rule))
         for effect in gains:
             effect.start(game, self.seat, self.rule)
 
@@ -59,4 +59,4 @@ def grant(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None
     if len(effects) == 1:
         effects[0].start(game, seat, rule)
     elif effects:
-        game.stack.append(Parts(seat, effects, rule))
+        game.stack.append(EffectOrder(seat, effects, rule))

@@ -27,7 +27,6 @@ class Gain(Effect):
         self.amount = amount
 
     def start(self, game: ClanGame, seat: int, rule: str) -> None:
-        """Take it."""
         game.gain(seat, self.good, self.amount, rule)
 
 

@@ -25,7 +25,6 @@ class Packer:
         self._numbers: list[int] = []
 
     def put(self, number: int) -> None:
-        """Append one number."""
         self._numbers.append(number)
 
     def put_all(self, numbers: Sequence[int]) -> None:
@@ -41,11 +40,9 @@ class Packer:
             self._numbers.extend(numbers)
 
     def put_text(self, text: str) -> None:
-        """Append a text."""
         self.put_all(text.encode())
 
     def bytes(self) -> bytes:
-        """Everything so far."""
         numbers, packed, start = self._numbers, bytearray(), 0
         for place in [place for place, number in enumerate(numbers) if number > 127]:
             packed += bytes(numbers[start:place])
@@ -66,7 +63,6 @@ class Unpacker:
         self._at = 0
 
     def get(self) -> int:
-        """The next number."""
         number, shift = 0, 0
         while True:
             if self._at >= len(self._data) or shift > 63:
@@ -79,7 +75,6 @@ class Unpacker:
             shift += 7
 
     def get_all(self) -> list[int]:
-        """The next list."""
         return [self.get() for _ in range(self.get())]
 
     def get_groups(self) -> list[tuple[int, ...]]:
@@ -87,7 +82,6 @@ class Unpacker:
         return [tuple(self.get_all()) for _ in range(self.get())]
 
     def get_text(self) -> str:
-        """The next text."""
         try:
             return bytes(self.get_all()).decode()
         except ValueError:
@@ -110,7 +104,6 @@ class StateField:
         self.name = name
 
     def take(self, feed: Unpacker) -> Any:
-        """Read a value."""
         return feed.get()
 
     def fill(self, game: Any, feed: Unpacker) -> None:
@@ -143,7 +136,6 @@ class GroupsField(StateField):
     """A list of tuples of numbers that changes in place; clones copy it."""
 
     def put(self, value: Any, out: Packer) -> None:
-        """Append the value."""
         out.put_groups(value)
 
     def take(self, feed: Unpacker) -> Any:

@@ -21,7 +21,6 @@ class Reader:
         self.reasons: list[str] = []
 
     def fault(self, where: str, problem: str) -> None:
-        """Remember a reason."""
         self.reasons.append(f"{where}: {problem}")
 
     def known(self, table: Mapping[str, Any], keys: Collection[str], path: str) -> None:
@@ -49,7 +48,6 @@ class Reader:
         return 0
 
     def flag(self, table: Mapping[str, Any], key: str, path: str) -> bool:
-        """True or false."""
         value = table.get(key, _MISSING)
         if isinstance(value, bool):
             return value
@@ -68,7 +66,6 @@ class Reader:
         return {}
 
     def items(self, table: Mapping[str, Any], key: str, path: str) -> list[Any]:
-        """A list."""
         value = table.get(key, _MISSING)
         if isinstance(value, list):
             return value

@@ -9,7 +9,7 @@ from typing import Any
 from himeji.rules.actions import ActionTable
 from himeji.rules.chance import Chance
 from himeji.rules.datafile import packaged
-from himeji.rules.description import BoardPart, Component, EventKind, Option, Rule, StepKind
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind, Option, Rule
 from himeji.rules.errors import InvalidRequest, VersionMismatch
 from himeji.rules.game import Game, Record, Step
 from himeji.rules.packing import StateTable, pack, unpack
@@ -104,7 +104,7 @@ class Ruleset:
         """Every printed part of the boards, kind by kind; none where all is on components."""
         return []
 
-    def describe_steps(self) -> list[StepKind]:
+    def describe_steps(self) -> list[DescribedStep]:
         """Every kind of step, ascending, as `step_parts` numbers them."""
         raise NotImplementedError
 

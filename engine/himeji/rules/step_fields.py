@@ -1,4 +1,4 @@
-"""How the fields of a step are written: each form knows its JSON and its numbers, both ways."""
+"""How the fields of a step are written: each type knows its JSON and its numbers, both ways."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from himeji.rules.effects import CODES_PER_WORD, Vocabulary
 RULE_BOOKS = "BSMD"
 
 
-class Form:
-    """A whole number that is not negative, written as it is; other forms derive from it.
+class FieldType:
+    """A whole number that is not negative, written as it is; other types derive from it.
 
     `read` and `take` raise ValueError, TypeError, LookupError or StopIteration if what they are
-    given is not of the form.
+    given is not of the type.
     """
 
     name = "a whole number"
@@ -45,7 +45,7 @@ class Form:
         return next(feed)
 
 
-class Flag(Form):
+class Flag(FieldType):
     """Yes or no."""
 
     name = "true or false"
@@ -62,7 +62,7 @@ class Flag(Form):
         return bool(next(feed))
 
 
-class Name(Form):
+class Name(FieldType):
     """A number that stands for one of a few names."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -82,7 +82,7 @@ class Name(Form):
         return range(len(self.names))[next(feed)]
 
 
-class Mask(Form):
+class Mask(FieldType):
     """A bit mask, written as the list of the names that are in it."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ class Mask(Form):
         return range(1 << len(self.names))[next(feed)]
 
 
-class Names(Form):
+class Names(FieldType):
     """Several numbers that stand for names."""
 
     many = True
@@ -132,7 +132,7 @@ class Names(Form):
         return tuple([known[next(feed)] for _ in range(next(feed))])
 
 
-class Rule(Form):
+class RuleId(FieldType):
     """A rule id."""
 
     name = "a rule id"
@@ -156,7 +156,7 @@ class Rule(Form):
         return f"{RULE_BOOKS[book]}-{section}" + (f".{paragraph}" if paragraph else "")
 
 
-class Card(Form):
+class Card(FieldType):
     """A component."""
 
     name = "a component"
@@ -177,7 +177,7 @@ class Card(Form):
         return self.tables.of(next(feed)).number
 
 
-class Cards(Form):
+class Cards(FieldType):
     """Several components."""
 
     name = "a list of components"
@@ -204,7 +204,7 @@ class Cards(Form):
         return tuple([self.tables.of(next(feed)).number for _ in range(next(feed))])
 
 
-class Icons(Form):
+class Icons(FieldType):
     """Several effects."""
 
     name = "a list of effects"

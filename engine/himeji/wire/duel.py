@@ -131,7 +131,6 @@ class DuelMessageReader(MessageReader):
         return self.reasons
 
     def read_board(self) -> None:
-        """Tiles and tokens."""
         game = self.game
         game.slots = self.cards("activation_tiles", ACTIVATION_SLOTS, ("activation-tile",))
         game.locations = tuple(self.cards("location_tiles", LOCATIONS, ("location-tile",)))

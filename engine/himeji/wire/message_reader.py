@@ -39,7 +39,6 @@ class MessageReader:
         return [0] * length
 
     def permutation(self, field: str, clans: int) -> list[int]:
-        """Every clan once."""
         found = list(getattr(self.source, field))
         if sorted(found) != list(range(clans)):
             self.reasons.append(f"{field}: expected each of the clans 0 to {clans - 1}")

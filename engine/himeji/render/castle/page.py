@@ -96,5 +96,4 @@ SECTIONS: Final[tuple[Section, ...]] = (
 
 
 def text(game: CastleGame, *, colour: bool = False) -> str:
-    """The whole position."""
     return page([section(game) for section in SECTIONS], colour=colour)

@@ -162,7 +162,6 @@ def start_card(card: Component) -> str:
 
 
 def trades(game: DuelGame) -> str:
-    """What Trade offers."""
     common, luxury = game.tables.trade_tile
     card = f"{game.tables.trade_card} any and its price → a card"
     return f"{card}, {common} any → a common tile, {luxury} any → a luxury tile"

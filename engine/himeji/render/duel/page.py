@@ -201,5 +201,4 @@ SECTIONS: Final[tuple[Section, ...]] = (
 
 
 def text(game: DuelGame, *, colour: bool = False) -> str:
-    """The whole position."""
     return page([section(game) for section in SECTIONS], colour=colour)

@@ -22,12 +22,10 @@ CHIP: Final = 26
 
 
 def left_seat(game: DuelGame, width: Number) -> list[Canvas]:
-    """Seat 0."""
     return [_seat(game, 0, width)]
 
 
 def right_seat(game: DuelGame, width: Number) -> list[Canvas]:
-    """Seat 1."""
     return [_seat(game, 1, width)]
 
 

@@ -54,8 +54,8 @@ def _row(name: str, row: Row) -> description.Face:
     face = describe_face(name, row.gives)._replace(dark=row.dark)
     if not row.cost:
         return face
-    price = description.Effect("", GOOD_NAMES[row.cost_good], row.cost)
-    bought = description.Effect("pay", costs=(price,), parts=face.effects)
+    price = description.DescribedEffect("", GOOD_NAMES[row.cost_good], row.cost)
+    bought = description.DescribedEffect("pay", costs=(price,), parts=face.effects)
     text = f"for {count(row.cost, row.cost_good)}: {face.text}"
     return face._replace(text=text, effects=(bought,))
 
@@ -75,6 +75,6 @@ def _facts(card: Component) -> Iterator[tuple[str, int]]:
         yield "decree", card.decree
 
 
-def describe_steps(rules: CastleRuleset) -> list[description.StepKind]:
+def describe_steps(rules: CastleRuleset) -> list[description.DescribedStep]:
     """Every kind of step, ascending, with the meaning of the numbers that describe one."""
     return rules.codec.describe(rules.step_texts, rules.field_texts)

@@ -114,7 +114,6 @@ class ChooseCastleRow(Step):
         return f"choose a row for the icon “{self.icon.text}”"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Perform it."""
         if action != DONE:
             perform(game, self.seat, row_of(game, action), self.rule)
 
@@ -195,7 +194,6 @@ class ChooseDomainRow(Step):
         super().__init__(seat, "B-5.5")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Coral, black, white."""
         return (DONE, DOMAIN_ROW, DOMAIN_ROW + 1, DOMAIN_ROW + 2)
 
     def question(self, game: CastleGame) -> str:
@@ -222,7 +220,6 @@ class ActionCardRow(Step):
         self.line = line
 
     def run(self, game: CastleGame) -> None:
-        """Offer it."""
         card = game.action_card[self.seat]
         if card:
             place = game.tables.of(card).row_of_line[self.line]

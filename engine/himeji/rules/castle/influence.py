@@ -54,7 +54,6 @@ class Checkpoint(Step):
         return game.tables.checkpoint[game.has(self.seat, INFLUENCE) + 1]
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Pay or stop."""
         return (PAY_CHECKPOINT, STOP)
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -64,7 +63,6 @@ class Checkpoint(Step):
         return 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Too few seals."""
         held = game.has(self.seat, SEAL)
         return f"it costs {count(self.price(game), SEAL)}, seat {self.seat} has {held}", "B-6.2"
 

@@ -139,7 +139,6 @@ class CastleReader(PositionReader):
         game.pairs = tuple(pairs)
 
     def read_clan(self, game: CastleGame, seat: int, held: Mapping[str, Any], path: str) -> None:
-        """One clan."""
         self.known(held, clan(game, seat), path)
         for good in self.rules.goods:
             most = self.rules.tables.caps[good]

@@ -55,7 +55,6 @@ class Phase(Step):
         return "" if round_is_over(game) else "the round is not over (B-2.1)"
 
     def run(self, game: CastleGame) -> None:
-        """Do it."""
         last = game.round == game.rules.rounds
         (game.rules.game_end if last else game.rules.round_end)[self.number](game)
 
@@ -132,7 +131,6 @@ class ActivateGardens(Step):
         return PRICE if game.has(self.seat, row.cost_good) < row.cost else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Too few coins."""
         return price_refusal(game, self.seat, self.row(game, action)), "B-7.2"
 
     def question(self, game: CastleGame) -> str:

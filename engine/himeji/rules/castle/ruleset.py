@@ -21,9 +21,9 @@ from himeji.rules.chance import Chance
 from himeji.rules.description import (
     BoardPart,
     Component,
+    DescribedStep,
     EventKind,
     Face,
-    StepKind as DescribedStep,
 )
 from himeji.rules.effects import Effect, Vocabulary
 from himeji.rules.events import EventWords, event_names
@@ -78,7 +78,7 @@ class CastleRuleset(Ruleset):
         """What follows from the fields."""
         self.state = castle_state(self.decks, self.own_state)
         self.event_kinds = event_names(self.events)
-        forms = {
+        types = {
             "card": Card(self.tables),
             "cards": Cards(self.tables),
             "effects": Icons(self.words),
@@ -86,7 +86,7 @@ class CastleRuleset(Ruleset):
             "die": Die(self.colours),
             "space": Name([space.name for space in self.tables.spaces]),
         }
-        self.codec = StepCodec(self.step_kinds, forms)
+        self.codec = StepCodec(self.step_kinds, types)
         self.takes = tuple(TAKE + 2 * colour + side for colour in self.colours for side in (0, 1))
         self.places = tuple(PLACE + number for number in range(len(self.tables.spaces)))
         self.areas = [self.kinds_of_area[space.area] for space in self.tables.spaces]

@@ -191,7 +191,6 @@ class PickPair(Step):
         return 0 if game.pairs[2 * (action - PICK)] else PICKED
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Somebody has it."""
         return "that pair is taken", "B-1.7"
 
     def question(self, game: CastleGame) -> str:

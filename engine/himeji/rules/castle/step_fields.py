@@ -9,10 +9,10 @@ from himeji.rules.castle.icons import CastleRow
 from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.description import numbered
 from himeji.rules.effects import Effect, Vocabulary
-from himeji.rules.step_fields import Form, effect_codes
+from himeji.rules.step_fields import FieldType, effect_codes
 
 
-class Die(Form):
+class Die(FieldType):
     """A die such as "coral 4"."""
 
     name = "a die such as “coral 4”"
@@ -33,7 +33,7 @@ class Die(Form):
         return COLOUR_NAMES.index(colour) * 8 + int(value)
 
 
-class RowIcon(Form):
+class RowIcon(FieldType):
     """An icon that points at a castle row."""
 
     name = "an icon for a castle row"

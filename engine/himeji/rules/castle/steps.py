@@ -24,7 +24,7 @@ from himeji.rules.castle.setup import EndOfDraft, PickPair
 from himeji.rules.castle.turn import EnterSpace, PlaceDie, RoomRows, TakeDie
 from himeji.rules.castle.workers import ChooseWorker, Gardener, Warrior, YardTiles
 from himeji.rules.constants import COLOUR_NAMES
-from himeji.rules.effect_order import Parts
+from himeji.rules.effect_order import EffectOrder
 from himeji.rules.gains import ChooseResource
 from himeji.rules.step_fields import Mask, Name, Names
 from himeji.rules.steps import FLAG, NUMBER, RULE, StepKind
@@ -36,7 +36,7 @@ STEP_KINDS: tuple[StepKind, ...] = (
     StepKind("place-die", PlaceDie, seat=NUMBER),
     StepKind("enter-space", EnterSpace, seat=NUMBER, space="space", die="die"),
     StepKind("room-rows", RoomRows, seat=NUMBER, room=ROOM, card="card", rows=Mask(ROW_NAMES)),
-    StepKind("parts", Parts, seat=NUMBER, rule=RULE, effects="effects"),
+    StepKind("parts", EffectOrder, seat=NUMBER, rule=RULE, effects="effects"),
     StepKind("seals-at-cap", SealsAtCap, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("choose-resource", ChooseResource, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("checkpoint", Checkpoint, seat=NUMBER, steps=NUMBER),

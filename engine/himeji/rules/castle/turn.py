@@ -134,7 +134,6 @@ class CastleArea(Area):
         return game.beside[number * 4 + colour] > 0
 
     def colour_refusal(self, number: int, colour: int) -> tuple[str, str]:
-        """No such tile."""
         return f"no tile of that room is {COLOUR_NAMES[colour]}", room_rule(number)
 
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
@@ -149,7 +148,6 @@ class OutsideArea(Area):
     text: ClassVar[str] = "Outside the Walls: one of the worker actions (B-3.4)."
 
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
-        """Ask which one."""
         offers = game.tables.spaces[number].offers
         workers = sorted(offer.worker for offer in offers if isinstance(offer, Worker))
         game.stack.append(ChooseWorker(seat, tuple(workers)))
@@ -191,7 +189,6 @@ class DomainArea(Area):
         return colour == number - DOMAIN_SPACE
 
     def colour_refusal(self, number: int, colour: int) -> tuple[str, str]:
-        """Another row."""
         return f"a {COLOUR_NAMES[colour]} die goes on the {COLOUR_NAMES[colour]} row", "B-3.6"
 
     def lay(self, game: CastleGame, seat: int, number: int, die: int) -> None:
@@ -213,7 +210,6 @@ class PlaceDie(Step):
         super().__init__(seat, "B-2.3")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Every space."""
         return game.rules.places
 
     def difference(self, game: CastleGame, number: int) -> int:
@@ -273,7 +269,6 @@ class EnterSpace(Step):
         self.die = die
 
     def run(self, game: CastleGame) -> None:
-        """Ask the area."""
         game.rules.areas[self.space].enter(game, self.seat, self.space, self.die)
 
 

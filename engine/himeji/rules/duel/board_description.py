@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from himeji.rules.board_description import goods_parts
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
-from himeji.rules.description import BoardPart, Effect, Face
+from himeji.rules.description import BoardPart, DescribedEffect, Face
 from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
@@ -31,7 +31,7 @@ WELL: Final = BoardPart(
     "well",
     0,
     "The Well: one of these (D-6.8).",
-    tuple(Face(word, f"1 {word}", (Effect("gain", word, 1),)) for word in _BENEFITS),
+    tuple(Face(word, f"1 {word}", (DescribedEffect("gain", word, 1),)) for word in _BENEFITS),
     (),
 )
 LEVELS: Final = ("gate", *[f"{frame}-tile" for frame in FRAME_NAMES], "top-space")
@@ -63,7 +63,7 @@ def _zones(rules: DuelRuleset) -> Iterator[BoardPart]:
     words = "A Lantern zone of a domain, with its printed reward (D-3.7)."
     for colour, good in enumerate(rules.tables.zone_good):
         amount = rules.tables.zone_amount[colour]
-        gain = Effect("gain", GOOD_NAMES[good], amount)
+        gain = DescribedEffect("gain", GOOD_NAMES[good], amount)
         face = Face("front", f"{amount} {GOOD_NAMES[good]}", (gain,))
         yield BoardPart(f"zone-{COLOUR_NAMES[colour]}", "zone", colour, words, (face,), ())
 

@@ -72,7 +72,6 @@ class ChooseCard(Step):
         self.free = free
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """The three decks."""
         return _DECK_CHOICES
 
     def blocked(self, game: DuelGame, action: int) -> int:
@@ -177,7 +176,6 @@ class ScrollEffects(Step):
         return scroll_fault(game, self.seat, self.card)
 
     def run(self, game: DuelGame) -> None:
-        """Grant them."""
         grant(game, self.seat, game.tables.of(self.card).gives, "D-6.1")
 
 

@@ -17,8 +17,8 @@ from himeji.rules.duel.constants import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.duel.priced import Priced
 from himeji.rules.duel.state import DuelGame
+from himeji.rules.duel.well import Priced
 from himeji.rules.game import Step
 
 FULL: Final = 1  # blocked: no empty space
@@ -36,7 +36,6 @@ class Garden(Priced):
         super().__init__(seat, "D-6.2", discount, optional=optional)
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """The six columns."""
         return (DONE, *_COLUMNS) if self.optional else _COLUMNS
 
     def price(self, game: DuelGame, action: int) -> int:
@@ -56,7 +55,6 @@ class Garden(Priced):
         return NO_SEAL if game.seals_placed(self.seat) >= game.tables.clan_seals else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == FULL:
             return f"{COLUMN_NAMES[action - GARDEN]} has no empty space", "D-6.2"
         return explain_seal(game, self.seat, FOOD, self.price(game, action), block), "D-6.2"
@@ -91,7 +89,6 @@ class Training(Priced):
         super().__init__(seat, "D-6.3", discount, optional=optional)
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Both yards."""
         return (DONE, *_YARDS) if self.optional else _YARDS
 
     def price(self, game: DuelGame, action: int) -> int:
@@ -110,7 +107,6 @@ class Training(Priced):
         return NO_SEAL if game.seals_placed(self.seat) >= game.tables.clan_seals else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == FULL:
             return f"the {YARD_NAMES[action - TRAIN]} yard has no empty space", "D-6.3"
         return explain_seal(game, self.seat, IRON, self.price(game, action), block), "D-6.3"
@@ -143,7 +139,6 @@ class YardReward(Step):
         return "" if placed else f"seat {self.seat} has no Clan Seal in the {name} yard (D-6.3)"
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Both rewards."""
         return (REWARD, REWARD + 1)
 
     def question(self, game: DuelGame) -> str:
@@ -152,6 +147,5 @@ class YardReward(Step):
         return f"choose “{faces[0].text}” or “{faces[1].text}”"
 
     def resolve(self, game: DuelGame, action: int) -> None:
-        """Gain it."""
         tile = game.tables.of(game.yards[self.yard])
         tile.faces[action - REWARD].start(game, self.seat, "D-6.3")

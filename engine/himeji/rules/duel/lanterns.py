@@ -56,7 +56,6 @@ class ChooseZone(Step):
         super().__init__(seat, "D-6.6")
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Coral, black, white."""
         return (ZONE, ZONE + 1, ZONE + 2)
 
     def question(self, game: DuelGame) -> str:

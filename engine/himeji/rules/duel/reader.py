@@ -136,7 +136,6 @@ class DuelReader(PositionReader):
             game.hidden_wares[number] = tuple(sorted(self.listed(stack, "below", path, kinds)))
 
     def read_clan(self, game: DuelGame, seat: int, held: Mapping[str, Any], path: str) -> None:
-        """One seat."""
         self.known(held, clan(game, seat), path)
         for good in self.rules.goods:
             most = self.rules.tables.caps[good]

@@ -56,5 +56,4 @@ class EndOfGame(Step):
         return "" if is_played_out(game) else "not all turns have been played (D-5.1)"
 
     def run(self, game: DuelGame) -> None:
-        """Score."""
         end_game(game, "D-9.1")

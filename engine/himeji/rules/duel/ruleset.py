@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from himeji.rules.chance import Chance
-from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind
 from himeji.rules.duel.board_description import describe_board
 from himeji.rules.duel.components import Tables
 from himeji.rules.duel.constants import DECLINE, DO, SLOT_NAMES
@@ -36,10 +36,10 @@ class DuelRuleset(Ruleset):
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
-        forms = {"card": Card(self.tables), "effects": Icons(self.words)}
+        types = {"card": Card(self.tables), "effects": Icons(self.words)}
         self.state = DUEL_STATE
         self.event_kinds = EVENT_NAMES
-        self.codec = StepCodec(self.step_kinds, forms)
+        self.codec = StepCodec(self.step_kinds, types)
         self.adjacent = tuple(
             sum(1 << slot for slot in slots) for slots in self.tables.slots_of_location
         )

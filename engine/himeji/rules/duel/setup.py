@@ -132,7 +132,6 @@ class PickStart(Step):
         return 0 if game.offers[action - PICK] else PICKED
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Somebody has it."""
         return "that start card is taken", "D-4.10"
 
     def question(self, game: DuelGame) -> str:

@@ -14,7 +14,7 @@ from himeji.rules.duel.storage import ChoosePiece, Stow
 from himeji.rules.duel.trade import TakeWare, Trade
 from himeji.rules.duel.turn import Adjacent, MoveToken
 from himeji.rules.duel.well import Well
-from himeji.rules.effect_order import Parts
+from himeji.rules.effect_order import EffectOrder
 from himeji.rules.gains import ChooseResource
 from himeji.rules.step_fields import Mask, Name
 from himeji.rules.steps import FLAG, NUMBER, RULE, StepKind
@@ -27,7 +27,7 @@ STEP_KINDS: tuple[StepKind, ...] = (
     StepKind("end-of-draft", EndOfDraft),
     StepKind("move-token", MoveToken, seat=NUMBER, swap=FLAG),
     StepKind("adjacent", Adjacent, seat=NUMBER, slots=Mask(SLOT_NAMES)),
-    StepKind("parts", Parts, seat=NUMBER, rule=RULE, effects="effects"),
+    StepKind("parts", EffectOrder, seat=NUMBER, rule=RULE, effects="effects"),
     StepKind("choose-resource", ChooseResource, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("choose-piece", ChoosePiece, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("stow", Stow, seat=NUMBER, coins=NUMBER, seals=NUMBER),

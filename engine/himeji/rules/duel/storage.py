@@ -33,7 +33,6 @@ class GainPieces(Effect):
         self.amount = amount
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:
-        """Store them."""
         if self.good == COIN:
             stow(game, seat, self.amount, 0, rule)
         else:
@@ -63,7 +62,6 @@ class ChoosePiece(Step):
         return amount_fault(self.amount)
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Both kinds."""
         return (CHOOSE_COIN, CHOOSE_SEAL)
 
     def question(self, game: DuelGame) -> str:
@@ -135,7 +133,6 @@ class Stow(Step):
         return 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Nothing to discard."""
         name = "coin" if action == DISCARD_COIN else "seal"
         return f"seat {self.seat} holds no {name}", RULE
 

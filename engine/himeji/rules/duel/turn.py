@@ -78,7 +78,6 @@ class MoveToken(Step):
         return TILE_COLOUR if game.tables.of(game.locations[location]).colour == colour else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == SWAPPED:
             return "one swap tile may be used in a turn", "D-5.2"
         if block == NO_SWAP:

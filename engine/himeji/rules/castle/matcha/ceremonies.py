@@ -50,7 +50,6 @@ class WorkerOrGeisha(Effect):
         self.worker = worker
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
-        """Ask which."""
         game.stack.append(ChooseAction(seat, (self.worker, GEISHA)))
 
 
@@ -62,7 +61,6 @@ class ChooseAction(ChooseWorker):
         self.rule = "M-5.3"
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Every worker action."""
         return (DONE, WORKER, WORKER + 1, WORKER + 2, WORKER + GEISHA)
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -70,17 +68,14 @@ class ChooseAction(ChooseWorker):
         return 0 if action == DONE or action - WORKER in self.workers else NOT_OFFERED
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Name the two."""
         names = " or ".join([MATCHA_WORKER_NAMES[worker] for worker in self.workers])
         return f"the icon offers {names}", "M-5.3"
 
     def question(self, game: CastleGame) -> str:
-        """Ask which."""
         names = " or ".join([MATCHA_WORKER_NAMES[worker].upper() for worker in self.workers])
         return f"choose {names}"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Begin it."""
         if action == WORKER + GEISHA:
             game.stack.append(Geisha(self.seat, entrance=True, walk=True))
         else:
@@ -151,7 +146,6 @@ class YardTilesIcon(Effect):
     """One blue yard face in play, or both yellow ones, without iron or warrior (M-8.2)."""
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
-        """Ask for them."""
         blue = sum([1 << slot for slot in BLUE_TILES])
         if self.text == "yard-tile blue":
             game.stack.append(OneYardTile(seat, blue))
@@ -195,7 +189,6 @@ class StoneGardens(Step):
         return game.tables.of(game.gardens[action - ACTIVATE]).rows[0]
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """The gardens."""
         return (DONE, *range(ACTIVATE, ACTIVATE + GARDENS))
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -211,7 +204,6 @@ class StoneGardens(Step):
         return PRICE if game.has(self.seat, row.cost_good) < row.cost else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == PRICE:
             return price_refusal(game, self.seat, self.row(game, action)), "M-8.2"
         return ("a plant garden" if block == KIND else "that garden was used already"), "M-8.2"
@@ -246,7 +238,6 @@ class FreeClimb(Step):
         super().__init__(seat, "M-8.2")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Every climb."""
         return (DONE, *range(CLIMB, CLIMB + len(CLIMBS)))
 
     def blocked(self, game: CastleGame, action: int) -> int:

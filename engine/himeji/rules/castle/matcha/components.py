@@ -44,7 +44,6 @@ def read_ceremony(tile: Component, entry: Entry, parse: Parse) -> None:
 
 
 def read_lily(tile: Component, entry: Entry, parse: Parse) -> None:
-    """One reward."""
     tile.faces = effects(entry, "reward", [entry.text("reward")], parse)
 
 

@@ -59,7 +59,6 @@ class Curtains(Step):
         return game.tables.of(self.cards[deck]).rows[place]
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """All four."""
         return (DONE, CURTAIN, CURTAIN + 1, CURTAIN + 2, CURTAIN + 3)
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -74,7 +73,6 @@ class Curtains(Step):
         return PRICE if game.has(self.seat, row.cost_good) < row.cost else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Which it is."""
         if block == NOT_OFFERED:
             left = [name for n, name in enumerate(CURTAIN_NAMES) if self.curtains >> n & 1]
             return f"on offer are {', '.join(left)}", self.rule

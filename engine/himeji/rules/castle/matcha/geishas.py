@@ -172,7 +172,6 @@ class GeishaStepIcon(Effect):
     """One own geisha in the garden goes one step, without chasen."""
 
     def start(self, game: MatchaGame, seat: int, rule: str) -> None:
-        """Ask which."""
         game.stack.append(FreeWalk(seat))
 
 
@@ -183,7 +182,6 @@ class FreeWalk(Step):
         super().__init__(seat, "M-8.2")
 
     def candidates(self, game: MatchaGame) -> Sequence[int]:
-        """Every walk."""
         return _HALVES[2]
 
     def blocked(self, game: MatchaGame, action: int) -> int:
@@ -194,7 +192,6 @@ class FreeWalk(Step):
         return FAR if steps > 1 else standing(game, self.seat, start, end)
 
     def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == FAR:
             return "the tile gives one step", "M-8.2"
         return walk_refusal(self.seat, action, block, WALKS[action - WALK][0]), "M-7.6"
@@ -223,7 +220,6 @@ class Lilies(Effect):
     """The three water lilies as an icon; never the choice of the overlook."""
 
     def start(self, game: MatchaGame, seat: int, rule: str) -> None:
-        """Grant them all."""
         grant(game, seat, lily_rewards(game), "M-7.5")
 
 
@@ -248,7 +244,6 @@ class Overlook(Step):
         return 0
 
     def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
-        """Too few coins."""
         price, held = count(game.tea_garden.overlook_coins, COIN), game.has(self.seat, COIN)
         return f"it costs {price}, seat {self.seat} has {held}", "M-8.3"
 
@@ -257,7 +252,6 @@ class Overlook(Step):
         return "use the pond overlook"
 
     def resolve(self, game: MatchaGame, action: int) -> None:
-        """Take it."""
         if action == LILIES:
             grant(game, self.seat, lily_rewards(game), "M-7.5")
         elif action == CEREMONY:
@@ -275,7 +269,6 @@ class ChooseOutskirtsCard(Step):
         super().__init__(seat, "M-7.5")
 
     def candidates(self, game: MatchaGame) -> Sequence[int]:
-        """Either deck."""
         return (OUTSKIRTS_CARD, OUTSKIRTS_CARD + 1)
 
     def question(self, game: MatchaGame) -> str:

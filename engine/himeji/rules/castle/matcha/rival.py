@@ -73,7 +73,6 @@ class KeepStart(Step):
         return (KEEP + 2 * self.kind, KEEP + 2 * self.kind + 1)
 
     def question(self, game: MatchaGame) -> str:
-        """Ask for one."""
         return f"keep a starting {START_KIND_NAMES[self.kind]}"
 
     def resolve(self, game: MatchaGame, action: int) -> None:
@@ -211,7 +210,6 @@ class RivalGeishaWalks(Step):
         return "choose a step for a geisha of the rival"
 
     def resolve(self, game: MatchaGame, action: int) -> None:
-        """Take it."""
         _walk(game, action - RIVAL_WALK)
 
 
@@ -241,7 +239,6 @@ class RivalDiscard(Step):
         return "" if both else "a deck has only its last card (M-12.4)"
 
     def candidates(self, game: MatchaGame) -> Sequence[int]:
-        """Either deck."""
         return (RIVAL_DISCARD, RIVAL_DISCARD + 1)
 
     def question(self, game: MatchaGame) -> str:
@@ -249,7 +246,6 @@ class RivalDiscard(Step):
         return "choose an outskirts card that leaves the game"
 
     def resolve(self, game: MatchaGame, action: int) -> None:
-        """It leaves."""
         _discard(game, action - RIVAL_DISCARD)
 
 
@@ -272,7 +268,6 @@ class RivalLosesCoins(RivalAction):
     """The rival loses all its coins."""
 
     def do(self, game: MatchaGame, rival: int) -> None:
-        """All of them."""
         game.pay(rival, COIN, game.has(rival, COIN), "M-12.5")
 
 

@@ -62,7 +62,6 @@ class ActivateGardensAndPond(ActivateGardens):
         return super().fault(game) if self.gardens or not self.pond else ""
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """What is left."""
         gardens = super().candidates(game)
         return [*gardens, POND] if self.pond else gardens
 

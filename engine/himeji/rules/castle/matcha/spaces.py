@@ -70,12 +70,10 @@ class OwnCeremony(Step):
         return (DONE, PERFORM)
 
     def blocked(self, game: MatchaGame, action: int) -> int:
-        """It costs seals."""
         price = game.tea_garden.domain_tile_seals
         return PRICE if action == PERFORM and game.has(self.seat, SEAL) < price else 0
 
     def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
-        """Too few seals."""
         price, held = count(game.tea_garden.domain_tile_seals, SEAL), game.has(self.seat, SEAL)
         return f"it costs {price}, seat {self.seat} has {held}", "M-8.3"
 

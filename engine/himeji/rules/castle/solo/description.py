@@ -8,7 +8,7 @@ from himeji.rules.castle.constants import DIE_PLACE_NAMES
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.solo.components import SolitaireCard, rival_numbers
 from himeji.rules.constants import COLOUR_NAMES
-from himeji.rules.description import BoardPart, Effect, Face
+from himeji.rules.description import BoardPart, DescribedEffect, Face
 from himeji.rules.effects import describe_face
 
 
@@ -16,7 +16,7 @@ def solitaire_faces(rules: CastleRuleset, card: SolitaireCard) -> Iterator[Face]
     """The bridge side and the action side."""
     where = " or ".join(rules.tables.spaces[target].name for target in card.targets)
     die = f"{COLOUR_NAMES[card.colour]} {DIE_PLACE_NAMES[card.side]}"
-    effects = (Effect("take-die", die), Effect("place-die", where))
+    effects = (DescribedEffect("take-die", die), DescribedEffect("place-die", where))
     yield Face("bridge", f"{die} to {where}", effects)
     yield describe_face("action", card.actions)
 

@@ -185,7 +185,6 @@ class RivalGardens(Step):
         super().__init__(-1, "S-8")
 
     def run(self, game: CastleGame) -> None:
-        """Count them."""
         found = gardens_in_step(game, game.seats).bit_count()
         if found:
             game.gain(game.seats, VP, found * game.round, "S-8")

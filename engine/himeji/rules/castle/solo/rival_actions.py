@@ -66,7 +66,6 @@ class RivalGain(RivalAction):
         self.amount = amount
 
     def do(self, game: CastleGame, rival: int) -> None:
-        """Take them."""
         game.gain(rival, self.good, self.amount, "S-6")
 
 
@@ -82,7 +81,6 @@ class RivalInfluence(RivalAction):
         return game.has(rival, INFLUENCE) < game.tables.last_position
 
     def do(self, game: CastleGame, rival: int) -> None:
-        """Walk."""
         for _ in range(self.amount):
             if game.has(rival, INFLUENCE) < game.tables.last_position:
                 game.step_on(rival)
@@ -140,7 +138,6 @@ class RivalGarden(Step):
         return "" if free else "the rival cannot place a gardener there (S-6)"
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """The equal gardens."""
         return [RIVAL_GARDEN + garden for garden in range(GARDENS) if self.gardens >> garden & 1]
 
     def question(self, game: CastleGame) -> str:
@@ -148,7 +145,6 @@ class RivalGarden(Step):
         return "choose a garden for the rival's gardener"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Place it."""
         _plant(game, action - RIVAL_GARDEN)
 
 
@@ -165,7 +161,6 @@ class RivalWarrior(RivalAction):
         return left and self.iron in game.tables.yard_iron
 
     def do(self, game: CastleGame, rival: int) -> None:
-        """Place it."""
         yard = game.tables.yard_iron.index(self.iron)
         game.warriors[rival * YARDS + yard] += 1
         game.note(MEMBER_MOVED, rival, WARRIOR, yard, "S-6")
@@ -179,7 +174,6 @@ class RivalAudience(RivalAction):
         return game.courtiers[rival * COURTIER_PLACES + IN_DOMAIN] > 0
 
     def do(self, game: CastleGame, rival: int) -> None:
-        """It goes there."""
         move_courtier(game, rival, IN_DOMAIN, AT_GATE, "S-6")
 
 
@@ -249,7 +243,6 @@ class RivalClimber(Step):
         return "choose the rival's courtier that climbs"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """It climbs."""
         _climb(game, action - RIVAL_CLIMBER + IN_ROOM, self.floors)
 
 

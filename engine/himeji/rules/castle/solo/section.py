@@ -29,7 +29,6 @@ class SolitaireSection(Section):
         }
 
     def read(self, reader: CastleReader, game: CastleGame) -> None:
-        """Top and queue."""
         table = reader.table(reader.position, self.key, "", ("top", "under"))
         top = reader.component(table.get("top", ""), "solitaire.top", ("solitaire",))
         game.lay_on_top(SOLITAIRE_PILE, top)
