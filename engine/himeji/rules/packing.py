@@ -21,30 +21,34 @@ if TYPE_CHECKING:
 class Packer:
     """Gathers whole numbers that are not negative."""
 
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
+    def __init__(self, numbers: list[int] | None = None) -> None:
+        self.numbers: list[int] = numbers or []
 
     def put(self, number: int) -> None:
-        self._numbers.append(number)
+        self.numbers.append(number)
 
     def put_all(self, numbers: Sequence[int]) -> None:
         """Append a list with its length."""
-        self._numbers.append(len(numbers))
-        self._numbers.extend(numbers)
+        self.numbers.append(len(numbers))
+        self.numbers.extend(numbers)
 
     def put_groups(self, groups: Sequence[Sequence[int]]) -> None:
         """Append a list of lists."""
-        self._numbers.append(len(groups))
+        self.numbers.append(len(groups))
         for numbers in groups:
-            self._numbers.append(len(numbers))
-            self._numbers.extend(numbers)
+            self.numbers.append(len(numbers))
+            self.numbers.extend(numbers)
 
     def put_text(self, text: str) -> None:
         self.put_all(text.encode())
 
     def bytes(self) -> bytes:
-        numbers, packed, start = self._numbers, bytearray(), 0
-        for place in [place for place, number in enumerate(numbers) if number > 127]:
+        numbers = self.numbers
+        large = [place for place, number in enumerate(numbers) if number > 127]
+        if not large:
+            return bytes(numbers)
+        packed, start = bytearray(), 0
+        for place in large:
             packed += bytes(numbers[start:place])
             rest = numbers[place]
             while rest > 127:
@@ -175,12 +179,13 @@ class StateTable:
 
     def put(self, game: Game, out: Packer) -> None:
         """Append the state of a game."""
-        for number in self._numbers(game):
-            out.put(int(number))
+        numbers = out.numbers
+        numbers.extend(self._numbers(game))
         for values in self._lists(game):
-            out.put_all(values)
+            numbers.append(len(values))
+            numbers.extend(values)
         for _ in range(self.spare_lists):
-            out.put(0)
+            numbers.append(0)
         for field, value in zip(self.groups, self._groups(game), strict=True):
             field.put(value, out)
 
@@ -197,11 +202,18 @@ class StateTable:
             group.fill(game, feed)
 
 
+def frame(name: str, revision: str) -> list[int]:
+    """What every packed position of a ruleset begins with."""
+    out = Packer()
+    out.put_text(name)
+    out.put_text(revision)
+    return out.numbers
+
+
 def pack(game: Game) -> bytes:
     """The position of a game, without chance and events: frame, state, pending steps."""
-    out, ruleset = Packer(), game.ruleset
-    out.put_text(ruleset.name)
-    out.put_text(ruleset.revision)
+    ruleset = game.ruleset
+    out = Packer(ruleset.frame.copy())
     out.put(game.seats)
     for key, values in ruleset.choices.items():
         out.put(values.index(game.options[key]))

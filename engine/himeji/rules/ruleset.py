@@ -12,7 +12,7 @@ from himeji.rules.datafile import packaged
 from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind, Option, Rule
 from himeji.rules.errors import InvalidRequest, VersionMismatch
 from himeji.rules.game import Game, Record, Step
-from himeji.rules.packing import StateTable, pack, unpack
+from himeji.rules.packing import StateTable, frame, pack, unpack
 from himeji.rules.rulebook import paragraphs
 from himeji.rules.scoring import ScoreLine
 from himeji.rules.steps import StepCodec
@@ -41,6 +41,11 @@ class Ruleset:
     event_kinds: Mapping[int, str] = field(init=False)
     codec: StepCodec = field(init=False)  # writes and reads pending steps
     state: StateTable = field(init=False)  # the fields that packed positions hold
+    frame: list[int] = field(init=False)  # what packed positions begin with
+
+    def __post_init__(self) -> None:
+        """What follows from the fields."""
+        self.frame = frame(self.name, self.revision)
 
     def empty(self, seats: int, chance: Chance, options: Mapping[str, str]) -> Game:
         """A game before its set-up."""

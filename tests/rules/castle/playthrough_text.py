@@ -3,11 +3,7 @@
 import json
 from itertools import groupby
 
-from himeji.rules.castle.constants import (
-    DIE_PLACE_NAMES,
-    GARDEN_NAMES,
-    PLACE_NAMES,
-)
+from himeji.rules.castle.constants import DIE_PLACE_NAMES, GARDEN_NAMES, PLACE_NAMES
 from himeji.rules.castle.matcha.constants import (
     GEISHA_PLACE_NAMES,
     MATCHA_SPACE_NAMES,

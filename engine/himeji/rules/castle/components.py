@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from himeji.rules.components import (
-    AnyComponent,
-    Box,
-    BoxContents,
-    Readers,
-    effects,
-    fill,
-)
+from himeji.rules.components import AnyComponent, Box, BoxContents, Readers, effects, fill
 from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.datafile import DataFile, DataFiles, Entry
 from himeji.rules.effects import Effect, Parse

@@ -18,13 +18,7 @@ from himeji.rules.castle.state import CastleGame, castle_state
 from himeji.rules.castle.step_fields import Die, RowIcon
 from himeji.rules.castle.turn import Area
 from himeji.rules.chance import Chance
-from himeji.rules.description import (
-    BoardPart,
-    Component,
-    DescribedStep,
-    EventKind,
-    Face,
-)
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind, Face
 from himeji.rules.effects import Effect, Vocabulary
 from himeji.rules.events import EventWords, event_names
 from himeji.rules.game import Record
@@ -76,6 +70,7 @@ class CastleRuleset(Ruleset):
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
+        super().__post_init__()
         self.state = castle_state(self.decks, self.own_state)
         self.event_kinds = event_names(self.events)
         types = {

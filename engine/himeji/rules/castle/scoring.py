@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.constants import (
-    AT_GATE,
-    COURTIER_PLACES,
-    FLOOR_OF_PLACE,
-    GARDENS,
-    YARDS,
-)
+from himeji.rules.castle.constants import AT_GATE, COURTIER_PLACES, FLOOR_OF_PLACE, GARDENS, YARDS
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import INFLUENCE
 from himeji.rules.scoring import ScoreLine, coins_and_seals, in_play, resources

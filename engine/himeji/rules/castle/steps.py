@@ -12,12 +12,7 @@ from himeji.rules.castle.constants import (
 )
 from himeji.rules.castle.courtiers import Courtier, DaimyoSlot, LightRow, Refill
 from himeji.rules.castle.gains import SealsAtCap
-from himeji.rules.castle.icons import (
-    ActionCardRow,
-    ChooseCastleRow,
-    ChooseDomainRow,
-    Offer,
-)
+from himeji.rules.castle.icons import ActionCardRow, ChooseCastleRow, ChooseDomainRow, Offer
 from himeji.rules.castle.influence import Checkpoint
 from himeji.rules.castle.rounds import ActivateGardens, GardensOfSeat, LastExchange, Phase
 from himeji.rules.castle.setup import EndOfDraft, PickPair

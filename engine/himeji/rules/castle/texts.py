@@ -34,11 +34,7 @@ from himeji.rules.castle.constants import (
     YARD_TILE,
     YARD_TILE_NAMES,
 )
-from himeji.rules.constants import (
-    COLOUR_NAMES,
-    EXCHANGE_COIN,
-    SIDE_NAMES,
-)
+from himeji.rules.constants import COLOUR_NAMES, EXCHANGE_COIN, SIDE_NAMES
 
 
 def base_texts() -> dict[int, str]:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from himeji.rules.castle.constants import (
-    FIRST,
-    PART_NAMES,
-    WORKER_NAMES,
-)
+from himeji.rules.castle.constants import FIRST, PART_NAMES, WORKER_NAMES
 from himeji.rules.castle.gains import GainSeals
 from himeji.rules.castle.icons import (
     ANY_FILTER,

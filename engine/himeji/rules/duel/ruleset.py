@@ -36,6 +36,7 @@ class DuelRuleset(Ruleset):
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
+        super().__post_init__()
         types = {"card": Card(self.tables), "effects": Icons(self.words)}
         self.state = DUEL_STATE
         self.event_kinds = EVENT_NAMES

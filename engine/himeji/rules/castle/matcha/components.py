@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.components import (
-    FACES,
-    Component,
-    Row,
-    Tables,
-    read_row,
-)
+from himeji.rules.castle.components import FACES, Component, Row, Tables, read_row
 from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES, GEISHA_PLACES
 from himeji.rules.components import Readers, effects
 from himeji.rules.constants import CHASEN, COIN, FOOD

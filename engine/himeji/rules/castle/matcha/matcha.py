@@ -10,11 +10,7 @@ from himeji.rules.castle.base import base_ruleset
 from himeji.rules.castle.components import BASE_KINDS, Component, load
 from himeji.rules.castle.matcha.board import MATCHA_BOARD, describe_tea_garden
 from himeji.rules.castle.matcha.components import MATCHA_KINDS
-from himeji.rules.castle.matcha.constants import (
-    CALLIGRAPHY_PILE,
-    FLOWER_PILE,
-    MATCHA_PILE_NAMES,
-)
+from himeji.rules.castle.matcha.constants import CALLIGRAPHY_PILE, FLOWER_PILE, MATCHA_PILE_NAMES
 from himeji.rules.castle.matcha.events import MATCHA_EVENTS
 from himeji.rules.castle.matcha.invariants import MATCHA_BOX
 from himeji.rules.castle.matcha.rounds import gardens_and_pond

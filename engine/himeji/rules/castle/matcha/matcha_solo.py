@@ -26,11 +26,7 @@ from himeji.rules.castle.matcha.vocabulary import add_matcha_solo_words, add_mat
 from himeji.rules.castle.rounds import next_round, set_turn_order
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.setup import turn_order
-from himeji.rules.castle.solo.components import (
-    read_rival,
-    solitaire_kinds,
-    solo_component,
-)
+from himeji.rules.castle.solo.components import read_rival, solitaire_kinds, solo_component
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
 from himeji.rules.castle.solo.invariants import SOLO_BOX
 from himeji.rules.castle.solo.rival import rival_start, shuffle_solitaires, turn_in_coins
@@ -41,9 +37,7 @@ from himeji.rules.castle.solo.texts import solo_texts
 from himeji.rules.castle.solo.vocabulary import add_solo_words
 from himeji.rules.castle.steps import without
 from himeji.rules.castle.texts import base_texts
-from himeji.rules.castle.vocabulary import (
-    base_vocabulary,
-)
+from himeji.rules.castle.vocabulary import base_vocabulary
 from himeji.rules.components import BoxContents
 from himeji.rules.datafile import packaged, revision_of
 

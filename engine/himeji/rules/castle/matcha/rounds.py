@@ -7,11 +7,7 @@ from typing import cast
 
 from himeji.rules.castle.constants import ACTIVATE, EFFECT
 from himeji.rules.castle.icons import perform
-from himeji.rules.castle.matcha.constants import (
-    GEISHA_PLACES,
-    ON_OVERLOOK,
-    POND,
-)
+from himeji.rules.castle.matcha.constants import GEISHA_PLACES, ON_OVERLOOK, POND
 from himeji.rules.castle.matcha.geishas import Overlook
 from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.castle.rounds import ActivateGardens, GardensOfSeat, gardens_in_step

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.constants import (
-    COURTIER,
-    GARDENER,
-    WARRIOR,
-)
+from himeji.rules.castle.constants import COURTIER, GARDENER, WARRIOR
 from himeji.rules.castle.matcha.constants import AT_ENTRANCE, GEISHA_PLACES, TEA_ROOMS
 from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.constants import CHASEN

@@ -7,10 +7,7 @@ from typing import ClassVar, Final
 
 from himeji.rules.castle.constants import EFFECT
 from himeji.rules.castle.icons import perform
-from himeji.rules.castle.matcha.constants import (
-    GREEN_DOMAIN_SPACE,
-    OUTSKIRTS_UPPER,
-)
+from himeji.rules.castle.matcha.constants import GREEN_DOMAIN_SPACE, OUTSKIRTS_UPPER
 from himeji.rules.castle.matcha.curtains import EACH, LOWER, UPPER, offer_curtains
 from himeji.rules.castle.matcha.geishas import BLUE
 from himeji.rules.castle.matcha.state import MatchaGame

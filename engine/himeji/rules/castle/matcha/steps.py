@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.constants import (
-    GARDEN_NAMES,
-    ROOMS,
-    SPACE_NAMES,
-    YARD_TILE_NAMES,
-)
+from himeji.rules.castle.constants import GARDEN_NAMES, ROOMS, SPACE_NAMES, YARD_TILE_NAMES
 from himeji.rules.castle.matcha.ceremonies import (
     ChooseAction,
     FreeClimb,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.rules.actions import filled
-from himeji.rules.castle.constants import (
-    PLACE,
-    TAKE,
-    WORKER,
-)
+from himeji.rules.castle.constants import PLACE, TAKE, WORKER
 from himeji.rules.castle.matcha.constants import (
     CEREMONY,
     CURTAIN,
@@ -32,12 +28,7 @@ from himeji.rules.castle.matcha.constants import (
     WALK,
     WALKS,
 )
-from himeji.rules.constants import (
-    CHASEN,
-    EXCHANGE_RESOURCE,
-    GREEN,
-    SIDE_NAMES,
-)
+from himeji.rules.constants import CHASEN, EXCHANGE_RESOURCE, GREEN, SIDE_NAMES
 
 
 def matcha_texts() -> dict[int, str]:

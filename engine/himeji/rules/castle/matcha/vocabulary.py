@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from himeji.rules.castle.constants import (
-    COURTIER,
-    GARDENER,
-    IN_DOMAIN,
-    WARRIOR,
-    WORKER_NAMES,
-)
-from himeji.rules.castle.icons import (
-    DARK_FILTER,
-    CastleRow,
-)
+from himeji.rules.castle.constants import COURTIER, GARDENER, IN_DOMAIN, WARRIOR, WORKER_NAMES
+from himeji.rules.castle.icons import DARK_FILTER, CastleRow
 from himeji.rules.castle.matcha.ceremonies import (
     ClimbIcon,
     LightRowsIcon,

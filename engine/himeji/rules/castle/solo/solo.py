@@ -20,11 +20,7 @@ from himeji.rules.castle.setup import (
     first_dice,
     gardens_and_yards,
 )
-from himeji.rules.castle.solo.components import (
-    read_rival,
-    solitaire_kinds,
-    solo_component,
-)
+from himeji.rules.castle.solo.components import read_rival, solitaire_kinds, solo_component
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE, SOLO_PILE_NAMES
 from himeji.rules.castle.solo.description import describe_rival, solitaire_faces
 from himeji.rules.castle.solo.events import SOLO_EVENTS

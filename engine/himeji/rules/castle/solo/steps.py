@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.castle.constants import (
-    GARDEN_NAMES,
-    PLACE_NAMES,
-)
+from himeji.rules.castle.constants import GARDEN_NAMES, PLACE_NAMES
 from himeji.rules.castle.solo.rival import RivalActions, RivalGardens
 from himeji.rules.castle.solo.rival_actions import RivalClimber, RivalGarden, RivalRoom
 from himeji.rules.step_fields import Mask, Name

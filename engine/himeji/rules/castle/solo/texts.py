@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.rules.actions import filled
-from himeji.rules.castle.constants import (
-    GARDEN_NAMES,
-    ROOMS,
-    SPACE_NAMES,
-)
+from himeji.rules.castle.constants import GARDEN_NAMES, ROOMS, SPACE_NAMES
 from himeji.rules.castle.solo.constants import RIVAL_CLIMBER, RIVAL_GARDEN, RIVAL_ROOM
 
 
