@@ -28,6 +28,8 @@ from himeji.rules.step_fields import Card, Cards, Icons, Name
 from himeji.rules.steps import StepCodec, StepKind
 
 Phases = tuple[Callable[[Any], None], ...]
+DescribeBoard = Callable[[Any], Iterator[BoardPart]]
+DescribeFaces = Callable[[Any, Any], Iterator[Face]]
 
 
 @dataclass(eq=False)
@@ -50,10 +52,8 @@ class CastleRuleset(Ruleset):
     events: Mapping[int, EventWords]
     step_texts: Mapping[str, str]  # what each kind of step is
     field_texts: Mapping[str, str]  # what each field of a step is
-    own_board: tuple[
-        Callable[[Any], Iterator[BoardPart]], ...
-    ]  # printed parts beyond the base game's
-    own_faces: Mapping[str, Callable[[Any, Any], Iterator[Face]]]  # of components, by their kind
+    own_board: tuple[DescribeBoard, ...]  # printed parts beyond those of the base game
+    own_faces: Mapping[str, DescribeFaces]  # of components, by their kind
     dice_per_colour: Mapping[int, int]  # by clans at the table (B-1.1)
     stacking: Mapping[int, int]  # dice per main-board space, by clans (B-2.6)
     rivals: int  # clans that nobody plays
