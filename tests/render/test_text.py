@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from himeji import render, rules
-from himeji.render.page_parts import TIMES
+from himeji.render.page_blocks import TIMES
 from himeji.render.palette import CLANS
 from himeji.rules.chance import seeded
 

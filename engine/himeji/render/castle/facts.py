@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from himeji.render.castle.facts_matcha import offered_tiles
 from himeji.render.icons import Die
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.rules.castle.components import Component, Row
 from himeji.rules.castle.constants import (
     COURTIER_PLACES,

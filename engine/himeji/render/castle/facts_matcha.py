@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.rules.castle.components import Component
 from himeji.rules.castle.matcha.constants import (
     GEISHA_PLACES,

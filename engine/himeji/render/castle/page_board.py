@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts
-from himeji.render.castle.page_parts import dice, faces
+from himeji.render.castle.page_dice import dice, faces
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import clan, clans, heading
+from himeji.render.page_blocks import clan, clans, heading
 from himeji.render.phrases import amount, name, phrase, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, join, table, wrap
 from himeji.rules.castle.components import FACES

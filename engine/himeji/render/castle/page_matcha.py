@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts, facts_matcha
-from himeji.render.castle.page_parts import dice
+from himeji.render.castle.page_dice import dice
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import clans, heading
+from himeji.render.page_blocks import clans, heading
 from himeji.render.phrases import RECONSTRUCTED, amount, name, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, table
 from himeji.rules.castle.components import Component

@@ -6,9 +6,9 @@ from typing import Final
 
 from himeji.render.castle import facts
 from himeji.render.castle.facts_matcha import own_ceremony
-from himeji.render.castle.page_parts import faces
+from himeji.render.castle.page_dice import faces
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import NOBODY, clan, goods
+from himeji.render.page_blocks import NOBODY, clan, goods
 from himeji.render.phrases import amount, brief, name, phrases
 from himeji.render.sheet import Block, Line, box, table, wrap
 from himeji.render.situation import points, who

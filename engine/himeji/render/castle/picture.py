@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts
+from himeji.render.castle.picture_bridges_and_yards import bridges, outside, yards
 from himeji.render.castle.picture_castle import castle
-from himeji.render.castle.picture_grounds import bridges, outside, yards
 from himeji.render.castle.picture_head import (
     banner,
     draft,

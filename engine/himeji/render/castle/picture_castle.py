@@ -6,7 +6,7 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.castle import facts
-from himeji.render.castle.picture_parts import dice_space, row_bar
+from himeji.render.castle.picture_elements import dice_space, row_bar
 from himeji.render.icons import badge, die_tile, draw_die
 from himeji.render.palette import EDGE, MUTED, ROOF
 from himeji.render.panels import PAD, Pen, members, panel, small_id

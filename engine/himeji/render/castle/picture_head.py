@@ -9,7 +9,7 @@ from himeji.render.canvas import Canvas, Number, width_of
 from himeji.render.castle import facts
 from himeji.render.castle.facts_matcha import offered_tiles
 from himeji.render.castle.phrases import LEGEND
-from himeji.render.castle.picture_parts import chips, row_bar
+from himeji.render.castle.picture_elements import chips, row_bar
 from himeji.render.icons import badge, draw_die
 from himeji.render.palette import (
     BLUE_FACE,

@@ -6,7 +6,7 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.castle import facts, facts_matcha
-from himeji.render.castle.picture_parts import chips, dice_space
+from himeji.render.castle.picture_elements import chips, dice_space
 from himeji.render.palette import BLUE_FACE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import RECONSTRUCTED, amount, name, spoken

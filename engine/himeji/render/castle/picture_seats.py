@@ -7,7 +7,7 @@ from typing import Final
 from himeji.render.canvas import Canvas, Number, width_of
 from himeji.render.castle import facts
 from himeji.render.castle.facts_matcha import own_ceremony
-from himeji.render.castle.picture_parts import chips, dice_space, row_bar
+from himeji.render.castle.picture_elements import chips, dice_space, row_bar
 from himeji.render.icons import Die, icon
 from himeji.render.palette import BLUE_FACE, DICE, EDGE, FAINT, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points, small_id

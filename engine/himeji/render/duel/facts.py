@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.render.phrases import amount, name, phrases
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price

@@ -8,7 +8,7 @@ from typing import Final
 from himeji.render.duel import facts
 from himeji.render.duel.facts import FLOORS
 from himeji.render.duel.page_seats import domains
-from himeji.render.page_parts import (
+from himeji.render.page_blocks import (
     TIMES,
     clan,
     clans,

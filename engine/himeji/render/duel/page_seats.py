@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.render.duel import facts
-from himeji.render.page_parts import clan, goods
+from himeji.render.page_blocks import clan, goods
 from himeji.render.phrases import name
 from himeji.render.sheet import WIDTH, Block, Line, box, join, wrap
 from himeji.render.situation import points

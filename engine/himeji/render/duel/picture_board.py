@@ -6,7 +6,14 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.duel import facts
-from himeji.render.duel.picture_parts import CARD, centred, influence_card, tile, token, write_icons
+from himeji.render.duel.picture_elements import (
+    CARD,
+    centred,
+    influence_card,
+    tile,
+    token,
+    write_icons,
+)
 from himeji.render.icons import badge, icon
 from himeji.render.palette import DICE, EDGE, FAINT, MUTED, ROOF
 from himeji.render.panels import PAD, Pen, members, panel, small_id

@@ -7,7 +7,7 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.duel import facts
-from himeji.render.duel.picture_parts import SUIT_FILLS, chip_width, token, write_icons
+from himeji.render.duel.picture_elements import SUIT_FILLS, chip_width, token, write_icons
 from himeji.render.icons import icon
 from himeji.render.palette import EDGE, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points

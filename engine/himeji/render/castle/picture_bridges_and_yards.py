@@ -7,7 +7,7 @@ from typing import Final
 from himeji.render.canvas import Canvas, Number, wrapped
 from himeji.render.castle import facts
 from himeji.render.castle.phrases import price
-from himeji.render.castle.picture_parts import dice_space
+from himeji.render.castle.picture_elements import dice_space
 from himeji.render.icons import Die, draw_die, icon
 from himeji.render.palette import BLUE_FACE, DICE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id

@@ -1,4 +1,4 @@
-"""What the sections of a castle page show: dice."""
+"""Dice on a castle page."""
 
 from __future__ import annotations
 
