@@ -56,7 +56,8 @@ class Packer:
                 rest >>= 7
             packed.append(rest)
             start = place + 1
-        return bytes(packed) + bytes(numbers[start:])
+        packed += bytes(numbers[start:])
+        return bytes(packed)
 
 
 class Unpacker:
@@ -186,8 +187,9 @@ class StateTable:
             numbers.extend(values)
         for _ in range(self.spare_lists):
             numbers.append(0)
-        for field, value in zip(self.groups, self._groups(game), strict=True):
-            field.put(value, out)
+        groups = self._groups(game)
+        for place, field in enumerate(self.groups):
+            field.put(groups[place], out)
 
     def fill(self, game: Game, feed: Unpacker) -> None:
         """Read the state into a game."""

@@ -98,6 +98,7 @@ class CastleGame(ClanGame):
         super().__init__(rules, seats, clans, chance, rules.tables.caps)
         self.rules = rules
         self.tables = rules.tables
+        there = 1 if clans else 0  # without clans: a clone, which gets its lists from the original
         self.stacking = 1  # dice that fit on a main-board space (B-2.6)
         self.deal = 1  # which deal of the castle cards stands (B-1.2); names chance slots
         self.courtiers: list[int] = [0] * (clans * COURTIER_PLACES)  # seat * places + place
@@ -110,17 +111,18 @@ class CastleGame(ClanGame):
         self.domain_dice: list[int] = [0] * (clans * 4)  # seat * 4 + colour of the row: value
         self.order: tuple[int, ...] = ()  # turn order
         self.markers: tuple[int, ...] = ()  # influence markers, later lies higher (B-6.2)
-        self.left: list[int] = [0] * 4  # value of the die at the end of each bridge, 0 is none
-        self.right: list[int] = [0] * 4
-        self.centre: list[tuple[int, ...]] = [()] * 4
+        self.left: list[int] = [0] * (4 * there)  # value of the die at a bridge's end, 0 is none
+        self.right: list[int] = [0] * (4 * there)
+        self.centre: list[tuple[int, ...]] = [()] * (4 * there)
         self.hand = 0  # the die taken and not yet placed
         self.hand_side = 0
-        self.spaces: list[tuple[int, ...]] = [()] * len(self.tables.spaces)  # dice, bottom first
+        spaces = len(self.tables.spaces) * there
+        self.spaces: list[tuple[int, ...]] = [()] * spaces  # dice, bottom first
         self.tiles: tuple[int, ...] = NO_TILES  # die tiles by slot
         self.beside: tuple[int, ...] = ()  # room * 4 + colour: mask of rows beside such a tile
         self.well: tuple[Effect, ...] = ()  # the seal and both tile rewards (B-3.5)
-        self.rooms: list[int] = [0] * ROOMS  # castle cards; 0 while a card waits to be replaced
-        self.unseen: list[tuple[int, ...]] = [()] * PILES  # of each pile, ascending
+        self.rooms: list[int] = [0] * (ROOMS * there)  # castle cards; 0 while the next one waits
+        self.unseen: list[tuple[int, ...]] = [()] * (PILES * there)  # of each pile, ascending
         self.tops: tuple[int, ...] = NO_CARDS  # the card that lies visible on each pile, 0 is none
         self.under: tuple[int, ...] = ()  # cards put under their deck, next one first
         self.daimyo = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from himeji.rules.castle.components import FACES, Component, Row, Tables, read_row
 from himeji.rules.castle.matcha.constants import GEISHA_PLACE_NAMES, GEISHA_PLACES
 from himeji.rules.components import Readers, effects
@@ -9,7 +11,7 @@ from himeji.rules.constants import CHASEN, COIN, FOOD
 from himeji.rules.datafile import DataFile, Entry
 from himeji.rules.effects import Parse
 
-TEA_GARDEN = "tea-garden"  # in `Tables.boards`
+TEA_GARDEN: Final = "tea-garden"  # in `Tables.boards`
 CURTAINS = ("upper", "lower")
 
 

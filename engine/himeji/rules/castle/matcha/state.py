@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from himeji.rules.castle.constants import IN_DOMAIN, MEMBERS
-from himeji.rules.castle.matcha.components import TeaGarden, tea_garden_of
+from himeji.rules.castle.matcha.components import TEA_GARDEN, TeaGarden
 from himeji.rules.castle.matcha.constants import GEISHA, GEISHA_PLACES
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
@@ -29,7 +29,7 @@ class MatchaGame(CastleGame):
 
     def __init__(self, rules: CastleRuleset, seats: int, clans: int, chance: Chance) -> None:
         super().__init__(rules, seats, clans, chance)
-        self.tea_garden: TeaGarden = tea_garden_of(rules.tables)
+        self.tea_garden: TeaGarden = rules.tables.boards[TEA_GARDEN]
         self.pair_tiles: tuple[int, ...] = ()  # the ceremony tile of each starting pair
         self.geishas: tuple[int, ...] = GEISHAS_AT_HOME * clans  # seat * places + place
         self.lilies: tuple[int, ...] = ()  # water lilies in the pond
