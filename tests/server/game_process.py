@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1.game_pb2 import SeatPlan
 from himeji.wire.clock import CASUAL
 from himeji_server.games.commands import GameCommands, NewGame

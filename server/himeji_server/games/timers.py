@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable, UnknownGame
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from himeji.rules.forms import RULE_BOOKS
+from himeji.rules.step_fields import RULE_BOOKS
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
