@@ -13,6 +13,7 @@ from himeji_server.accounts.caller import current_caller
 from himeji_server.games.messages import game_message
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.assembly import LadderAssembly
+from himeji_server.ladder.queries import paginate
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
 

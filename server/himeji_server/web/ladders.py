@@ -13,7 +13,7 @@ from himeji.v1 import ladder_service_pb2 as pb
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.ladder.queries import LadderQueries
+from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import schemas
