@@ -131,9 +131,9 @@ async def begun_game(commands):
     return table
 
 
-async def answer(commands, table):
+async def answer(submissions, table):
     legal = table.legal()[:1]
-    await commands.submit_and_wait(table.game_id, table.asked_bot, table.stored.decision, legal)
+    await submissions.submit_and_wait(table.game_id, table.asked_bot, table.stored.decision, legal)
 
 
 async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
@@ -146,7 +146,7 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
             send(command, receiver)
 
         monkeypatch.setattr(stage.redis._sender, "send", recorded)
-        await answer(stage.use_cases._commands, table)
+        await answer(stage.use_cases._submissions, table)
         [(name, _, count, *rest)] = sent
         assert name == "EVALSHA"
         assert {slot_of(key) for key in rest[:count]} == {slot_of(keys.game(table.game_id))}
@@ -159,8 +159,8 @@ async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_
         slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]
         of_lost = (keys.game(lost.game_id), keys.log(lost.game_id))
         old = {key: await stage.redis.call("DUMP", key) for key in of_lost}
-        await answer(commands, lost)
-        await answer(commands, kept)
+        await answer(stage.use_cases._submissions, lost)
+        await answer(stage.use_cases._submissions, kept)
         for slot in set(slots):
             home = cluster.primary_of(slot)
             cluster.move_slot(slot, home, cluster.other_primary(home))

@@ -9,6 +9,7 @@ from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
 from himeji_server.store.games import PLAYING, GameStore, SeatRequest
@@ -43,11 +44,12 @@ class GameProcess:
         self.notifications = Notifications(self.live_games, self.presence)
         self.commits = Commits(self.live_games, self.presence)
         self.commands = GameCommands(self.commits)
+        self.submissions = Submissions(self.commits)
         self.timers = Timers(self.commits)
 
     async def answer(self, game_id, bot, decision, actions):
         """Answer a decision; the receipt."""
-        _, receipt = await self.commands.submit_and_wait(game_id, bot, decision, actions)
+        _, receipt = await self.submissions.submit_and_wait(game_id, bot, decision, actions)
         return receipt
 
 

@@ -35,6 +35,7 @@ from himeji_server.games.seat_rules import (
     may_take,
     seats_of,
 )
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
@@ -91,6 +92,7 @@ class GameUseCases:
         *,
         live_games: LiveGames,
         commands: GameCommands,
+        submissions: Submissions,
         notifications: Notifications,
         presence: Presence,
         quotas: QuotaStore,
@@ -103,6 +105,7 @@ class GameUseCases:
         """Set when this process is about to stop: whoever holds a stream ends it."""
         self._live_games = live_games
         self._commands = commands
+        self._submissions = submissions
         self._notifications = notifications
         self._presence = presence
         self._quotas = quotas
@@ -286,7 +289,7 @@ class GameUseCases:
         except LimitExceeded as error:
             answer.rejected(error)
         else:
-            self._commands.submit(answer)
+            self._submissions.submit(answer)
 
     async def submit_and_wait(
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
@@ -296,7 +299,7 @@ class GameUseCases:
         bot = view.stored.seats[answering_seat(view, caller, decision)].bot
         await self._bots.check_active(bot)
         check_actions(len(actions))
-        return await self._commands.submit_and_wait(game_id, bot, decision, actions)
+        return await self._submissions.submit_and_wait(game_id, bot, decision, actions)
 
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
         """Give up the caller's seats, or cancel a game of the caller's that has not begun.
