@@ -226,8 +226,8 @@ class Administration:
         self, kind: AuditKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
-        size, question = pagination.size(page_size), ("audit", int(kind))
-        place = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("audit", int(kind))
+        place = pagination.place(page_token, *query)
         if place and not place.isdecimal():
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         before, found = int(place or 0), list[AuditRecord]()
@@ -241,7 +241,7 @@ class Administration:
                     found.append(record)
                 if len(found) == size:
                     break
-        following = pagination.token(str(before), *question) if before > 1 else ""
+        following = pagination.token(str(before), *query) if before > 1 else ""
         return [audit_message(each) for each in found], following
 
     async def _audit(self, caller: Caller, ladder: str, message: str, mark: str = "") -> None:

@@ -144,8 +144,8 @@ class Tournaments:
         self, state: TournamentState.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Tournament], str]:
         """A page of the tournaments, the newest first."""
-        size, question = pagination.size(page_size), ("tournaments", int(state))
-        before = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("tournaments", int(state))
+        before = pagination.place(page_token, *query)
         everything = await self._tournaments.names()
         left = everything[everything.index(before) + 1 :] if before in everything else everything
         found: list[Tournament] = []
@@ -154,7 +154,7 @@ class Tournaments:
             if state in (TournamentState.TOURNAMENT_STATE_UNSPECIFIED, _STATES[progress.state]):
                 found.append(await self._message(await self._get(name), progress))
             if len(found) == size:
-                following = pagination.token(name, *question) if name != left[-1] else ""
+                following = pagination.token(name, *query) if name != left[-1] else ""
                 return found, following
         return found, ""
 
