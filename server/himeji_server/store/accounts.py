@@ -12,11 +12,11 @@ from himeji_server.store.client import Script, Store
 REMEMBERED_SECONDS: Final = 24 * 3600
 """How long a request id is remembered."""
 
-_CLAIM: Final = Script("claim")
+_CLAIM: Final = Script("remember_request")
 _RESERVE_OWNER: Final = Script("reserve_owner")
 _CREATE_OWNER: Final = Script("create_owner")
 _CREATE_BOT: Final = Script("create_bot")
-_CREATE_VERSION: Final = Script("create_version")
+_CREATE_VERSION: Final = Script("create_bot_version")
 _RETIRE_BOT: Final = Script("retire_bot")
 
 

@@ -12,7 +12,7 @@ from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
 
 FIRST_LINK: Final = hashlib.sha256(b"himeji/v1/audit").digest()
-_AUDIT: Final = Script("audit")
+_AUDIT: Final = Script("append_audit")
 _TRIES: Final = 20
 
 

@@ -20,14 +20,14 @@ WAITING: Final = "waiting"
 PLAYING: Final = "playing"
 OVER: Final = "over"
 
-_COMMIT: Final = Script("ring", "commit")
-_SIT: Final = Script("ring", "sit")
-_STAND_UP: Final = Script("ring", "stand_up")
-_HEAR: Final = Script("hear")
-_CREATE: Final = Script("create")
-_STRIKE: Final = Script("strike")
-_VOID: Final = Script("ring", "void")
-_COMPACT: Final = Script("compact")
+_COMMIT: Final = Script("notify", "commit")
+_SIT: Final = Script("notify", "take_seat")
+_STAND_UP: Final = Script("notify", "leave_seats")
+_HEAR: Final = Script("subscribe")
+_CREATE: Final = Script("create_game")
+_STRIKE: Final = Script("count_strike")
+_VOID: Final = Script("notify", "void_game")
+_COMPACT: Final = Script("compact_game")
 
 COMPACT_AFTER: Final = 60_000
 """Milliseconds after its end that a game is kept as it was: spectators are still reading it."""

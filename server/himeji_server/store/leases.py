@@ -10,8 +10,8 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server.store import keys
 from himeji_server.store.client import Script, Store, StoreRefusedError
 
-_LEASE: Final = Script("lease")
-_LEAVE: Final = Script("leave")
+_LEASE: Final = Script("acquire_lease")
+_LEAVE: Final = Script("delete_if_equal")
 
 
 def new_holder() -> str:

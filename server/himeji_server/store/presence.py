@@ -15,8 +15,8 @@ PRESENT_SECONDS: Final = 15
 RETIRED: Final = "retired"
 """Holds the place of a bot that was retired: no stream has this name."""
 
-_STAY: Final = Script("stay")
-_LEAVE: Final = Script("leave")
+_STAY: Final = Script("renew_presence")
+_LEAVE: Final = Script("delete_if_equal")
 
 
 class Presence:

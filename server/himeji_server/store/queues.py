@@ -12,9 +12,9 @@ from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
 
 SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
-_ENTER: Final = Script("enter")
-_SEAT: Final = Script("seat")
-_RELEASE: Final = Script("release")
+_ENTER: Final = Script("enter_queue")
+_SEAT: Final = Script("seat_bots")
+_RELEASE: Final = Script("release_bots")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from himeji_server.store import keys
 from himeji_server.store.client import Script, Store
 from himeji_server.store.games import OVER, WAITING
 
-_TAKE: Final = Script("take_place")
+_TAKE: Final = Script("add_if_room")
 _SECONDS_BETWEEN_LOOKS: Final = 1.0
 _LITTLE: Final = 0.1
 """A look that takes out less of a set than this was in vain: at most ten are looked at for one."""

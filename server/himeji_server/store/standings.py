@@ -15,8 +15,8 @@ from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
 from himeji_server.store.sending import Argument
 
-_RATE: Final = Script("rate")
-_REPLACE: Final = Script("replace_rows")
+_RATE: Final = Script("rate_game")
+_REPLACE: Final = Script("replace_standings")
 _START: Final = Script("start_season")
 ENTRIES_AT_ONCE: Final = 500
 

@@ -76,5 +76,5 @@ elseif ARGV[10] ~= '-1' and timed then
 else
   redis.call('ZREM', KEYS[3], ARGV[1])
 end
-ring(game[10], ARGV[15], ARGV[1] .. ' ' .. version, ARGV[18])
+notify(game[10], ARGV[15], ARGV[1] .. ' ' .. version, ARGV[18])
 return {'ok', version, now, charged, added, left}

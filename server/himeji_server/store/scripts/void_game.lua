@@ -19,5 +19,5 @@ redis.call('HSET', KEYS[1], 'state', 'over', 'version', version, 'chain', ARGV[3
   'decision', version, 'result', ARGV[5], 'ended', now)
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('XADD', KEYS[4], '*', 'game', ARGV[1], 'version', version)
-ring(game[4], ARGV[6], ARGV[1] .. ' ' .. version, ARGV[7])
+notify(game[4], ARGV[6], ARGV[1] .. ' ' .. version, ARGV[7])
 return version

@@ -4,7 +4,7 @@
 -- channel  the beginning of their channels, which are in the slot of the game
 -- words    what is said
 -- ringer   a process that need not be told, "" for none
-local function ring(ears, channel, words, ringer)
+local function notify(ears, channel, words, ringer)
   for ear in string.gmatch(ears or '', '%S+') do
     if ear ~= ringer then redis.call('SPUBLISH', channel .. ear, words) end
   end

@@ -18,5 +18,5 @@ for seat in string.gmatch(ARGV[2], '%d+') do
     redis.call('HDEL', KEYS[1], 'bot' .. seat, 'botversion' .. seat, 'entropy' .. seat)
   end
 end
-ring(game[3], ARGV[4], ARGV[1] .. ' 0', '')
+notify(game[3], ARGV[4], ARGV[1] .. ' 0', '')
 return 'ok'

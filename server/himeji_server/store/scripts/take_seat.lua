@@ -31,5 +31,5 @@ if open == 0 then
   local time = redis.call('TIME')
   redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
 end
-ring(redis.call('HGET', KEYS[1], 'ears'), ARGV[7], ARGV[1] .. ' 0', '') -- whoever it is, all look
+notify(redis.call('HGET', KEYS[1], 'ears'), ARGV[7], ARGV[1] .. ' 0', '') -- whoever it is, all look
 return {'ok', tonumber(chosen), open}
