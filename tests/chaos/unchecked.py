@@ -3,7 +3,7 @@
 import sys
 
 from himeji_sdk.cli import main
-from himeji_server.store import games
+from himeji_server.store import game_store
 from himeji_server.store.client import Script
 
 CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end"
@@ -26,6 +26,6 @@ class Planted(Script):
 
 
 if __name__ == "__main__":
-    games._COMMIT = Planted(games._COMMIT)
+    game_store._COMMIT = Planted(game_store._COMMIT)
     sys.argv[0] = "himeji"
     main()

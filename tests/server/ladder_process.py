@@ -14,7 +14,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
-from himeji_server.store.games import SeatRequest
+from himeji_server.store.game_store import SeatRequest
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"

@@ -14,7 +14,7 @@ from himeji.v1.game_service_pb2 import LogCause
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
-from himeji_server.store.games import OVER, PLAYING, WAITING, SeatRequest
+from himeji_server.store.game_store import OVER, PLAYING, WAITING, SeatRequest
 
 from tests.server.game_process import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
@@ -109,7 +109,7 @@ async def memory(process, *names):
 
 
 async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, monkeypatch):
-    monkeypatch.setattr("himeji_server.store.games.COMPACT_AFTER", 0)
+    monkeypatch.setattr("himeji_server.store.game_store.COMPACT_AFTER", 0)
     game_id = await begun(one)
     table = await played_out(game_id, one, choose=at_random(1))
     names, before = (keys.game(game_id), keys.log(game_id)), replay_of(table)

@@ -9,7 +9,7 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server.games import live_games, notifications
 from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
-from himeji_server.store.games import OVER, PLAYING
+from himeji_server.store.game_store import OVER, PLAYING
 from himeji_server.store.pubsub import PubSub
 from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError

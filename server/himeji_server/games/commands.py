@@ -33,7 +33,7 @@ from himeji_server.games.live_game import GivenAnswer, LiveGame, PlayedPrefix, p
 from himeji_server.games.live_games import CommitOptions, LiveGames, Then
 from himeji_server.games.receipts import NO_ENTRY, Receipt, receipt_again
 from himeji_server.limits import Limits
-from himeji_server.store.games import (
+from himeji_server.store.game_store import (
     OVER,
     WAITING,
     CommitReply,

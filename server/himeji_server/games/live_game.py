@@ -14,7 +14,7 @@ from himeji.v1.game_pb2 import EndReason, Game, StopReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
 
-from himeji_server.store.games import (
+from himeji_server.store.game_store import (
     PLAYING,
     Commit,
     CommitReply,

@@ -36,7 +36,7 @@ from himeji_server.games.live_game import (
     restore,
 )
 from himeji_server.store.client import StoreRefusedError
-from himeji_server.store.games import (
+from himeji_server.store.game_store import (
     OVER,
     PLAYING,
     WAITING,

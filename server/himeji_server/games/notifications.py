@@ -19,7 +19,7 @@ from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 
 from himeji_server.games.live_game import LiveGame
 from himeji_server.store import StoreRefusedError, keys
-from himeji_server.store.games import OVER, GameStore
+from himeji_server.store.game_store import OVER, GameStore
 from himeji_server.store.presence import Presence
 
 if TYPE_CHECKING:

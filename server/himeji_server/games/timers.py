@@ -14,7 +14,7 @@ from himeji.wire.chain import ChainEntry
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.live_games import LiveGames
 from himeji_server.store.client import StoreRefusedError
-from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.store.game_store import OVER, PLAYING, WAITING
 
 _log = structlog.get_logger(__name__)
 

@@ -31,7 +31,7 @@ from himeji_server.games.quota import Quota
 from himeji_server.games.receipts import Receipt
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import check_actions
-from himeji_server.store.games import OVER, PLAYING, WAITING, GameStore, SeatRequest
+from himeji_server.store.game_store import OVER, PLAYING, WAITING, GameStore, SeatRequest
 from himeji_server.store.presence import Presence
 
 STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds

@@ -27,7 +27,7 @@ from himeji_server.ladder.queries import LadderQueries, page
 from himeji_server.ladder.rater import Rater
 from himeji_server.ladder.standings import CARRY_OVER, Row, Standings, computed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.games import OVER
+from himeji_server.store.game_store import OVER
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import SeasonRecord, StandingsHead
 

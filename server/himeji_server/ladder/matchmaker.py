@@ -24,7 +24,7 @@ from himeji_server.ladder.pairing import Meetings, Pair, Policy, Waiting, pair, 
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.ladder.standings import Row, row_name
 from himeji_server.store.deals import Deal, Order
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_store import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.queues import Queue, Ticket
 

@@ -13,7 +13,7 @@ from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import seats_meant_for
 from himeji_server.ladder.tournament_runner import READY_MS
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_store import OVER, WAITING
 from himeji_server.store.queues import QueueStore, Ticket
 
 MOST_GAMES: Final = 64

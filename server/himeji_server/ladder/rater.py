@@ -18,7 +18,7 @@ from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import ran_out, unanswered
 from himeji_server.ladder.standings import Row, Standings, names_needed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.games import StoredGame
+from himeji_server.store.game_store import StoredGame
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.result_outbox import PendingResult
 

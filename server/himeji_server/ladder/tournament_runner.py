@@ -25,7 +25,7 @@ from himeji_server.ladder.tournament_systems import (
     swiss,
     without,
 )
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_store import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import (
     OVER as ALL_OVER,

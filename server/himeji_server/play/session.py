@@ -24,7 +24,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.store import StoreRefusedError
-from himeji_server.store.games import OVER
+from himeji_server.store.game_store import OVER
 
 PROTOCOL: Final = 1
 SECONDS_BETWEEN_SIGNS: Final = 5.0

@@ -8,8 +8,8 @@ from typing import Any, Final
 from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
+from himeji_server.store.replies import pairs
 
 FIRST_LINK: Final = hashlib.sha256(b"himeji/v1/audit").digest()
 _AUDIT: Final = Script("append_audit")

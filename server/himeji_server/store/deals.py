@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Store
+from himeji_server.store.replies import pairs
 
 Order = tuple[str, ...]
 """Bots in the order of their seats."""

@@ -4,7 +4,7 @@ from himeji_server.store.audit import AuditLog
 from himeji_server.store.client import Store
 from himeji_server.store.deals import DealStore
 from himeji_server.store.flags import FlagStore
-from himeji_server.store.games import GameStore
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.leases import Leases
 from himeji_server.store.queues import QueueStore
 from himeji_server.store.result_outbox import ResultOutbox

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
+from himeji_server.store.replies import pairs
 
 SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter_queue")

@@ -13,7 +13,7 @@ from typing import Final
 
 from himeji_server.store import keys
 from himeji_server.store.client import Script, Store
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_store import OVER, WAITING
 
 _TAKE: Final = Script("add_if_room")
 _SECONDS_BETWEEN_LOOKS: Final = 1.0

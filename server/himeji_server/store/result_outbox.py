@@ -4,8 +4,8 @@ import asyncio
 from typing import Any, NamedTuple
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Store
+from himeji_server.store.replies import pairs
 
 
 class PendingResult(NamedTuple):

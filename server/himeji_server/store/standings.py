@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Script, Store
+from himeji_server.store.replies import pairs
 from himeji_server.store.sending import Argument
 
 _RATE: Final = Script("rate_game")

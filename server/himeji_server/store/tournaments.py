@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from himeji_server.store import keys
-from himeji_server.store.answers import pairs
 from himeji_server.store.client import Store
+from himeji_server.store.replies import pairs
 
 PLAYING: Final = "playing"
 OVER: Final = "over"
