@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import redis
 from himeji_server.store import keys
+from himeji_server.store.notifications import BotNotification, BotNotificationKind
 
 from loadtest.arena import Arena
 from loadtest.crowds import Outcome
@@ -76,7 +77,8 @@ def word_us(arena: Arena) -> float:
         for _ in range(0, WORDS, 1_000):
             pipeline = client.pipeline(transaction=False)
             for number in range(1_000):
-                pipeline.publish(keys.BOTS_BELL, f"seated nobody/has-this-name {number}")
+                seated = BotNotification(BotNotificationKind.SEATED, "nobody/here", str(number))
+                pipeline.publish(keys.BOT_CHANNEL, seated.text())
             pipeline.execute()
         return (_settled(meters) - before) / WORDS * 1e6
 

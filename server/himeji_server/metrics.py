@@ -128,7 +128,7 @@ class Calls:
 def committed(outcome: str, *, decision: bool) -> None:
     """Count what became of a commit."""
     _COMMITS.outcomes[outcome] += 1
-    if decision and outcome == "ok":
+    if decision:
         _COMMITS.decisions += 1
 
 

@@ -6,15 +6,18 @@ from himeji_sdk.cli import main
 from himeji_server.store import game_store
 from himeji_server.store.client import Script
 
-CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end"
-VERSION = "local version = tonumber(ARGV[3]) + 1"
+CHECK = (
+    "if version ~= expected_version or chain ~= expected_chain then "
+    "return {'conflict', version} end"
+)
+VERSION = "local new_version = tonumber(expected_version) + 1"
 
 
 def planted(text):
     """The script as it would be if it took every commit for the next one."""
     if text.count(CHECK) != 1 or text.count(VERSION) != 1:
         raise SystemExit("commit.lua has changed: plant the fault anew")
-    return text.replace(CHECK, "").replace(VERSION, "local version = tonumber(game[2]) + 1")
+    return text.replace(CHECK, "").replace(VERSION, "local new_version = tonumber(version) + 1")
 
 
 class Planted(Script):
@@ -26,6 +29,6 @@ class Planted(Script):
 
 
 if __name__ == "__main__":
-    game_store._COMMIT = Planted(game_store._COMMIT)
+    game_store.COMMIT = Planted(game_store.COMMIT)
     sys.argv[0] = "himeji"
     main()

@@ -17,7 +17,7 @@ from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
 from himeji_server.store import Store, StoreRefusedError, client, keys
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.game_store import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 
 from tests.cluster.nodes import PATIENCE, SLOTS, Cluster, wait_until
 from tests.server.ladder_process import ladder_process

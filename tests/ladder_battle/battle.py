@@ -161,7 +161,7 @@ class Battle:
         return self.report
 
     async def _rated(self):
-        return int(self.redis.hget(keys.board_head(LADDER), "sequence") or 0)
+        return int(self.redis.hget(keys.standings_head(LADDER), "sequence") or 0)
 
     async def _settled(self):
         """Wait until nothing waits to be rated and nobody is seated."""
@@ -194,10 +194,10 @@ class Battle:
 
     async def _examine_log(self):
         """Every game that ended with ranks stands in the log, and none twice."""
-        rated = self.redis.hkeys(keys.board_rated(LADDER))
-        logged = self.redis.xlen(keys.board_log(LADDER))
+        rated = self.redis.hkeys(keys.standings_rated(LADDER))
+        logged = self.redis.xlen(keys.standings_log(LADDER))
         self.report.check(logged == len(rated), f"{logged} entries for {len(rated)} games")
-        audits = self.redis.hlen(keys.AUDITED)
+        audits = self.redis.hlen(keys.AUDIT_MARKS)
         self.report.check(audits == logged, f"{audits} audit entries for {logged} games")
         ended = await self._patiently(self._ended)
         self.report.check(

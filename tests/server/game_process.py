@@ -8,7 +8,8 @@ from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
 from himeji_server.games.timers import Timers
-from himeji_server.store.game_store import PLAYING, GameStore, SeatRequest
+from himeji_server.store.game_records import PLAYING, SeatRequest
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 
 CLOCK = (600_000, 1_000)

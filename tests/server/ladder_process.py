@@ -14,7 +14,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
-from himeji_server.store.game_store import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
@@ -36,7 +36,7 @@ ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
 async def let_time_pass(store, game_id, milliseconds):
     """Have a seating been made so much earlier, and have it looked at."""
     await store.call("HINCRBY", keys.game(game_id), "created", -milliseconds)
-    await store.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await store.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
 
 
 class LadderProcess:
@@ -83,7 +83,7 @@ class LadderProcess:
     async def here(self, *bots, ladder=LADDER, most=1):
         """Bots that have a stream and are in the queue, one after the other."""
         for bot in bots:
-            await self.use_cases.presence.arrive(bot, f"stream of {bot}")
+            await self.use_cases.presence.connect(bot, f"stream of {bot}")
             await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 

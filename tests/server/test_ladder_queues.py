@@ -111,7 +111,7 @@ async def test_nobody_is_unseated_before_the_time_is_over(stage):
     await stage.here(A, B)
     await stage.round()
     (game_id,) = await stage.seated()
-    await stage.redis.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await stage.redis.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
     await stage.round()
     assert (await stage.use_cases.view(game_id)).stored.state == "waiting"
 
@@ -152,12 +152,12 @@ async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(
     await stage.here(B)
     await stage.here(A, most=4)
     again = (await stage.store.queues.queue(LADDER)).tickets[0]
-    assert (again.bot, again.id, again.entered, again.most) == (A, first.id, first.entered, 4)
+    assert (again.bot, again.id, again.entered, again.max_games) == (A, first.id, first.entered, 4)
 
 
 async def test_a_bot_without_a_stream_is_not_paired(stage):
     await stage.here(A, B)
-    await stage.use_cases.presence.leave(B, f"stream of {B}")
+    await stage.use_cases.presence.disconnect(B, f"stream of {B}")
     await stage.round()
     assert await stage.seated() == {}
     await stage.here(B)
@@ -197,7 +197,7 @@ async def test_a_seating_whose_usher_died_before_making_the_game_is_released(sta
     monkeypatch.undo()
     (game_id,) = await stage.seated()
     assert await load(stage) == {A: 1, B: 1}
-    await stage.redis.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await stage.redis.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
     await stage.round()
     assert game_id not in await stage.seated()
     assert len(await stage.seated()) == 1, "both have their tickets and are seated together"
@@ -257,18 +257,18 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(stage):
     await stage.round()
     ((_, bots),) = (await stage.seated("league")).items()
     assert set(bots) == {A, C, D}
-    assert len(await stage.store.deals.open("league")) == 1, "what B cannot play is dropped"
+    assert len(await stage.store.deals.unfinished("league")) == 1, "what B cannot play is dropped"
 
 
 async def test_a_bot_that_has_vanished_leaves_the_queue(stage):
     await stage.here(A, B)
     for bot in (A, B):
-        await stage.use_cases.presence.leave(bot, f"stream of {bot}")
+        await stage.use_cases.presence.disconnect(bot, f"stream of {bot}")
     now = await stage.store.games.now()
     await stage.matchmaker.round(now)
-    await stage.use_cases.presence.arrive(B, "its next stream")
+    await stage.use_cases.presence.connect(B, "its next stream")
     await stage.matchmaker.round(now + 1)
-    await stage.use_cases.presence.leave(B, "its next stream")
+    await stage.use_cases.presence.disconnect(B, "its next stream")
     await stage.matchmaker.round(now + matchmaker.AWAY_MS)
     assert [each.bot for each in (await stage.store.queues.queue(LADDER)).tickets] == [B]
     await stage.matchmaker.round(now + 2 * matchmaker.AWAY_MS)
@@ -280,12 +280,14 @@ async def test_the_house_plays_with_itself_now_and_then(stage):
     await stage.round()
     await stage.round()
     assert len(await stage.seated()) == 1, "and then it rests"
-    rest = await stage.redis.call("PTTL", keys.pace(LADDER))
+    rest = await stage.redis.call("PTTL", keys.house_pause(LADDER))
     assert 0 < rest <= matchmaker.HOUSE_PAUSE_MS
-    await stage.redis.call("DEL", keys.pace(LADDER))
+    await stage.redis.call("DEL", keys.house_pause(LADDER))
     await stage.round()
     assert len(await stage.seated()) == 2
-    assert await stage.redis.call("PTTL", keys.pace(LADDER)) > rest, "longer, for it is known now"
+    assert await stage.redis.call("PTTL", keys.house_pause(LADDER)) > rest, (
+        "longer, for it is known now"
+    )
 
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(stage, monkeypatch):
@@ -314,13 +316,13 @@ async def test_a_game_that_ended_before_its_seating_was_looked_at_is_settled_onc
     for bot in (A, B):
         await stage.ready(bot, game_id)
     await stage.use_cases.commands.resign(game_id, A, None)
-    await stage.redis.call("ZADD", keys.seatings(LADDER), "XX", 1, game_id)
+    await stage.redis.call("ZADD", keys.seating_deadlines(LADDER), "XX", 1, game_id)
     await stage.queue_commands.leave(A, "")
     await stage.matchmaker.round(await stage.store.games.now())
     assert await load(stage) == {A: 1, B: 1}, "only the rater releases"
     await stage.round()
     assert await load(stage) == {}
-    assert await stage.store.queues.due(LADDER, 1 << 50) == []
+    assert await stage.store.queues.overdue(LADDER, 1 << 50) == []
     assert (await stage.table())["bob/b@1"].games == 1
 
 
@@ -333,7 +335,7 @@ async def test_what_cannot_be_entered_is_refused_by_its_reason(stage):
     for games in (-1, 65):
         with pytest.raises(InvalidRequest, match="1 to 64"):
             await stage.queue_commands.enter(player, LADDER, games)
-    assert (await stage.queue_commands.enter(player, LADDER, 0)).most == 1
+    assert (await stage.queue_commands.enter(player, LADDER, 0)).max_games == 1
 
 
 async def test_a_game_that_is_no_seating_needs_no_answer(stage):
@@ -376,14 +378,14 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(stage):
 
 async def test_only_one_process_at_a_time_keeps_the_ladders_going(stage, other):
     ours, theirs = stage.store.leases, other.store.leases
-    assert await ours.take("work", "one", 60_000)
-    assert await ours.take("work", "one", 60_000)
-    assert await theirs.take("other work", "two", 60_000)
-    assert not await theirs.take("work", "two", 60_000)
-    await theirs.give_back("work", "two")
-    assert not await theirs.take("work", "two", 60_000), "it was not theirs"
-    assert await ours.take("work", "one", 1)
+    assert await ours.acquire("work", "one", 60_000)
+    assert await ours.acquire("work", "one", 60_000)
+    assert await theirs.acquire("other work", "two", 60_000)
+    assert not await theirs.acquire("work", "two", 60_000)
+    await theirs.release("work", "two")
+    assert not await theirs.acquire("work", "two", 60_000), "it was not theirs"
+    assert await ours.acquire("work", "one", 1)
     await asyncio.sleep(0.1)
-    assert await theirs.take("work", "two", 60_000), "it ends by itself"
-    await theirs.give_back("work", "two")
-    assert await ours.take("work", "one", 60_000)
+    assert await theirs.acquire("work", "two", 60_000), "it ends by itself"
+    await theirs.release("work", "two")
+    assert await ours.acquire("work", "one", 60_000)

@@ -152,7 +152,7 @@ async def test_the_recomputed_table_equals_the_live_one_to_the_last_digit(stage)
 
 async def test_a_row_that_was_changed_by_hand_is_found_and_repaired(stage):
     await stage.result(A, B)
-    rows = keys.board_rows(LADDER, 1)
+    rows = keys.standings_rows(LADDER, 1)
     good = bytes(await stage.redis.call("HGET", rows, "ann/a@1")).decode()
     bad = json.loads(good) | {"mean": json.loads(good)["mean"] + 1e-12}
     await stage.redis.call("HSET", rows, "ann/a@1", json.dumps(bad), "eve/e@1", good)
@@ -262,7 +262,7 @@ async def test_the_same_request_starts_one_season(stage):
     first = await stage.administration.start_season(ADMIN, LADDER, "x", None, "id-1")
     again = await stage.administration.start_season(ADMIN, LADDER, "x", None, "id-1")
     assert first == again
-    assert (await stage.store.boards.head(LADDER)).season == 2
+    assert (await stage.store.standings.head(LADDER)).season == 2
     assert len(await audited(stage, AuditKind.AUDIT_KIND_ADMIN_ACT)) == 1
     with pytest.raises(InvalidRequest, match="0 to 1"):
         await stage.administration.start_season(ADMIN, LADDER, "x", 1.5, "")

@@ -55,7 +55,7 @@ def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
 
 async def connect(stage, *bots):
     for bot in bots:
-        await stage.use_cases.presence.arrive(bot, f"stream of {bot}")
+        await stage.use_cases.presence.connect(bot, f"stream of {bot}")
 
 
 async def running(stage, name="cup"):

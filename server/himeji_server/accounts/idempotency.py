@@ -50,7 +50,7 @@ class IdempotencyKeys:
         digest = _digest(json.dumps(content))
         noted = json.dumps([digest, asdict(plan)])
         digest_before, before = json.loads(
-            await self._store.claim(owner, _digest(request_id), noted)
+            await self._store.remember_request(owner, _digest(request_id), noted)
         )
         if digest_before != digest:
             raise RequestIdReused(

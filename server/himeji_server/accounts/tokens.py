@@ -29,7 +29,7 @@ from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
 from himeji_server.limits import AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
-from himeji_server.store.tokens import NewToken, Token, TokenStore, owner_of
+from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
 
 OWNERS_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE)
 """What the first token of an owner is good for."""
@@ -86,12 +86,12 @@ class Tokens:
         token_id = token_format.id_in(secret)
         if token_id is None:
             raise InvalidToken("this is no token (himeji_…): is a part of it missing or mistyped?")
-        token, now = await self.store.get_now(token_id)
+        token, now = await self.store.get_with_time(token_id)
         digest = token_format.digest(secret)
         if token is None or not opens(token, digest, now):
             raise InvalidToken("the token is unknown, expired or revoked")
         if now - token.used >= _USE_MS:
-            await self.store.note_use(token_id, now)
+            await self.store.set_used(token_id, now)
         return Caller(token.owner, token_id, frozenset(token.scopes), token.bot, digest)
 
     async def get(self, token_id: str) -> Token:
@@ -143,7 +143,7 @@ class Tokens:
             before=plan.before,
             overlap_ms=min(overlap_ms, LONGEST_OVERLAP_MS),
         )
-        if status != "ok":
+        if status is not TokenStatus.OK:
             raise _changed_since()
         return IssuedToken(await self.get(token.token_id), secret)
 
@@ -166,7 +166,7 @@ class Tokens:
         now = await self.store.now()
         found = [
             each
-            for each in await self.store.of_owner(owner)
+            for each in await self.store.list_by_owner(owner)
             if (show_ended or not each.ended(now))
             and caller.bot in ("", each.bot)
             and (not place or _place(each) < place)
@@ -178,7 +178,7 @@ class Tokens:
         """A token for a program of the arena's own; of such there are a few, and old ones end."""
         alike = [
             each.token_id
-            for each in await self.store.of_owner(wish.owner)
+            for each in await self.store.list_by_owner(wish.owner)
             if (each.bot, each.label) == (wish.bot, wish.label) and not each.revoked
         ]
         for token_id in alike[_ARENA_TOKENS - 1 :]:
@@ -192,18 +192,18 @@ class Tokens:
 
     async def revoke_all(self, owner: str) -> None:
         """End every token of an owner."""
-        for token in await self.store.of_owner(owner):
+        for token in await self.store.list_by_owner(owner):
             if not token.revoked:
                 await self.store.revoke(token.token_id)
 
     async def _created(self, new: NewToken, mark: str, secret: str, most: int) -> IssuedToken:
         status = await self.store.create(new, mark, most)
-        if status == "limit":
+        if status is TokenStatus.LIMIT:
             raise LimitExceeded(
                 f"an owner may have {most} tokens: revoke one that is not needed",
                 {"limit": "tokens_per_owner", "allowed": str(most)},
             )
-        if status != "ok":
+        if status is not TokenStatus.OK:
             raise _changed_since()
         await self._forget_old(owner_of(new.token_id))
         return IssuedToken(await self.get(new.token_id), secret)
@@ -211,9 +211,9 @@ class Tokens:
     async def _forget_old(self, owner: str) -> None:
         """Keep the newest of the tokens that ended; else creating and revoking fills the store."""
         now = await self.store.now()
-        ended = [each for each in await self.store.of_owner(owner) if each.ended(now)]
+        ended = [each for each in await self.store.list_by_owner(owner) if each.ended(now)]
         for token in ended[_ENDED_KEPT:]:
-            await self.store.forget(token.token_id)
+            await self.store.delete(token.token_id)
 
     async def _own(self, caller: Caller, token_id: str, else_scope: int | None = None) -> Token:
         """A token that the caller may manage, or may touch by another scope if it is foreign."""

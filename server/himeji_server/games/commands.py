@@ -33,12 +33,15 @@ from himeji_server.games.live_game import GivenAnswer, LiveGame, PlayedPrefix, p
 from himeji_server.games.live_games import CommitOptions, LiveGames, Then
 from himeji_server.games.receipts import NO_ENTRY, Receipt, receipt_again
 from himeji_server.limits import Limits
-from himeji_server.store.game_store import (
+from himeji_server.store.game_records import (
     OVER,
     WAITING,
+    ClockCondition,
     CommitReply,
+    CommitStatus,
     Entry,
     SeatRequest,
+    SeatStatus,
 )
 
 TRIES: Final = 5  # against other processes that change the same game
@@ -117,16 +120,16 @@ class GameCommands:
         self, game_id: str, seats: Sequence[int], sitter: SeatRequest
     ) -> tuple[LiveGame, int]:
         """Take the first open one of the seats, and begin the game if it was the last."""
-        status, seat = await self._live_games.games.sit(game_id, seats, sitter)
-        if status == "taken":
+        status, seat = await self._live_games.games.take_seat(game_id, seats, sitter)
+        if status is SeatStatus.TAKEN:
             raise SeatTaken(f"no seat of {game_id} that you may take is open", {"game_id": game_id})
-        if status == "missing":
+        if status is SeatStatus.MISSING:
             raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
         async with self._live_games.locks.at(game_id):
             game = await self._live_games.begin(await self._live_games.fresh(game_id))
-        if status == "state" and game.stored.state == OVER:
+        if status is SeatStatus.WRONG_STATE and game.stored.state == OVER:
             raise GameEnded("the game is over", {"game_id": game_id})
-        if status == "state":
+        if status is SeatStatus.WRONG_STATE:
             raise SeatTaken(f"game {game_id} has begun", {"game_id": game_id})
         return game, seat
 
@@ -254,10 +257,10 @@ class GameCommands:
         receipt = Receipt(decision, prefix.played, prefix.stop, NO_ENTRY)
         words, how = _answer(game, prefix, receipt, accepted)
         outcome = await self._live_games.commit(game, engine, words, how)
-        if outcome.status == "fallen":
+        if outcome.status is CommitStatus.CLOCK_FALLEN:
             reason = await self._live_games.flag_reason(bot)
             game = await self._live_games.read(game.game_id)
-            await self._live_games.lose(game, seat, reason, clock="fallen")
+            await self._live_games.lose(game, seat, reason, clock=ClockCondition.FALLEN)
             raise SeatLost(
                 f"the time of seat {seat} is over",
                 {"game_id": game.game_id, "seat": str(seat), "end_reason": _name(reason)},
@@ -290,7 +293,9 @@ class GameCommands:
         """Count an illegal answer once; False if it was given to a decision that is not open."""
         limit, decision = game.header.strike_limit, game.stored.decision
         answer = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
-        strikes = await self._live_games.games.strike(game.game_id, decision, seat, answer, limit)
+        strikes = await self._live_games.games.count_strike(
+            game.game_id, decision, seat, answer, limit
+        )
         if strikes >= limit:
             await self._live_games.lose(game, seat, EndReason.END_REASON_STRIKES)
         return strikes >= 0
@@ -312,9 +317,11 @@ class GameCommands:
                     return game
                 if waits and names.owner_of(bot) == game.stored.creator:
                     await self._live_games.stop(game, EndReason.END_REASON_CANCELLED)
-                elif waits and await self._live_games.games.stand_up(game_id, left, bot) == "full":
-                    await self._live_games.begin(game)
-                elif not waits:
+                elif waits:
+                    status = await self._live_games.games.leave_seats(game_id, left, bot)
+                    if status is SeatStatus.FULL:
+                        await self._live_games.begin(game)
+                else:
                     await self._live_games.lose(game, left[0], EndReason.END_REASON_RESIGNED)
         raise StoreUnavailable("the game changes too fast, try again")
 
@@ -356,7 +363,7 @@ def _answer(
         accepted(game, receipt)
 
     how = CommitOptions(
-        clock="running",
+        clock=ClockCondition.RUNNING,
         answered=len(prefix.played),
         stop=prefix.stop,
         refusal=_words(prefix.refusal),

@@ -11,9 +11,8 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import structlog
@@ -36,18 +35,21 @@ from himeji_server.games.live_game import (
     restore,
 )
 from himeji_server.store.client import StoreRefusedError
-from himeji_server.store.game_store import (
+from himeji_server.store.game_records import (
     OVER,
     PLAYING,
     WAITING,
+    ClockCondition,
     Commit,
     CommitReply,
     Entry,
-    GameStore,
+    LostSeat,
     StoredGame,
+    StoredState,
 )
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
-from himeji_server.store.sending import Argument, settle
+from himeji_server.store.sending import settle
 
 _log = structlog.get_logger(__name__)
 
@@ -66,14 +68,14 @@ def _nothing(_entry: Entry) -> None:
 class CommitOptions(NamedTuple):
     """The particulars of a commit, beside what happened."""
 
-    expected_state: str = PLAYING
-    clock: str = ""  # whether the clock of the entry's seat must be running or fallen
+    expected_state: StoredState = PLAYING
+    clock: ClockCondition = ClockCondition.NONE  # of the entry's seat
     answered: int = 0
     stop: int = 0
     refusal: str = ""  # why the next action of an answer was not legal, for its receipt
     ends: bytes = b""  # the result, if the game ends by it
     new_decision: bool = True
-    fields: Mapping[str, Argument] = MappingProxyType({})
+    lost: LostSeat | None = None
     first: Callable[[Entry], None] = _nothing
     """Hears of the entry, in step with the table, before everybody who follows the game."""
 
@@ -259,7 +261,11 @@ class LiveGames:
         return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
 
     async def lose(
-        self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
+        self,
+        game: LiveGame,
+        seat: int,
+        reason: EndReason.ValueType,
+        clock: ClockCondition = ClockCondition.NONE,
     ) -> None:
         """End a seat's part; the game goes on with the stand-in while two others play."""
         engine, stored = game.engine, game.stored
@@ -271,8 +277,12 @@ class LiveGames:
         ends = b""
         if len(stored.seats) - len(lost) < OF_TWO:
             ends = result(engine, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
-        fields: dict[str, Argument] = {f"lost{seat}": f"{int(reason)} {version}"}
-        how = CommitOptions(clock=clock, ends=ends, new_decision=seat == stored.seat, fields=fields)
+        how = CommitOptions(
+            clock=clock,
+            ends=ends,
+            new_decision=seat == stored.seat,
+            lost=LostSeat(seat, reason, version),
+        )
         await self.commit(game, engine, words, how)
 
     async def stop(self, game: LiveGame, reason: EndReason.ValueType) -> None:
@@ -400,7 +410,7 @@ def _commit(game: LiveGame, engine: Engine | None, words: ChainEntry, how: Commi
         result=ends,
         stop=how.stop,
         refusal=how.refusal,
-        fields=how.fields,
+        lost=how.lost,
     )
 
 

@@ -25,7 +25,7 @@ from himeji.wire.positions import to_position
 
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.receipts import Receipt
-from himeji_server.store.game_store import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING
 
 Wants = Collection[int]
 # Looked up once: by name, each costs a microsecond.

@@ -18,8 +18,10 @@ import structlog
 from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 
 from himeji_server.games.live_game import LiveGame
-from himeji_server.store import StoreRefusedError, keys
-from himeji_server.store.game_store import OVER, GameStore
+from himeji_server.store import StoreRefusedError
+from himeji_server.store.game_records import OVER
+from himeji_server.store.game_store import GameStore
+from himeji_server.store.notifications import BotNotification, GameNotification
 from himeji_server.store.presence import Presence
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ SECONDS_BETWEEN_LOOKS: Final = 2.0
 SECONDS_HEARD_ON: Final = 60.0
 """How long a game rings here after nobody follows it any more: who asks by calls comes back."""
 
-Hear = Callable[[str, str], None]
+Hear = Callable[[BotNotification], None]
 See = Callable[[LiveGame], None]
 Gone = Callable[[str, HimejiError], None]
 
@@ -62,7 +64,7 @@ class Notifications:
         if rings:
             return
         try:
-            await self._store.hear(game_id)
+            await self._store.subscribe(game_id)
         except (StoreUnavailable, StoreRefusedError):
             self._rung.pop(game_id, None)
         except BaseException:
@@ -104,7 +106,7 @@ class Notifications:
 
     @contextmanager
     def bot(self, bot: str, hear: Hear) -> Iterator[None]:
-        """Call with what happens to the bot, for a while: "stream" and id, "seated" and game id."""
+        """Call with each notification of the bot, for a while."""
         self._bots[bot].add(hear)
         try:
             yield
@@ -127,11 +129,10 @@ class Notifications:
     async def follow(self) -> None:
         """Pass on what other processes ring; returns only by being cancelled."""
         looking: asyncio.Task[None] | None = None
-        async with aclosing(self._presence.bells(self._store.bells)) as bells:
-            async for bell in bells:
-                if bell is not None:
-                    channel, words = bell
-                    self._pass_on(channel, words.split(" "))
+        async with aclosing(self._presence.subscribe(self._store.channels)) as notifications:
+            async for notification in notifications:
+                if notification is not None:
+                    self._pass_on(notification)
                 elif looking is None or looking.done():
                     looking = self._start(self._look_at(list(self._games)))
 
@@ -150,7 +151,7 @@ class Notifications:
             changed = await self.live_games.differing(game_ids)
             for game_id in changed:
                 self._heard(game_id, 0)
-            again = (self._store.hear(game_id) for game_id in changed)
+            again = (self._store.subscribe(game_id) for game_id in changed)
             # In case the store has forgotten who listens; of what fails is heard by looking.
             await asyncio.gather(*again, return_exceptions=True)
             await self.live_games.look_again()
@@ -167,20 +168,18 @@ class Notifications:
         if game_id in self._games or game_id in self._rung:
             return  # somebody has come meanwhile
         with suppress(StoreUnavailable, StoreRefusedError):
-            await self._store.hear(game_id, on=False)
+            await self._store.unsubscribe(game_id)
 
-    def _pass_on(self, channel: str, words: list[str]) -> None:
-        # Whoever reaches the store may ring: what makes no sense must not end this process.
-        if channel == keys.BOTS_BELL and len(words) == 3:
-            what, bot, rest = words
-            for hear in tuple(self._bots.get(bot, ())):
-                hear(what, rest)
-        elif channel != keys.BOTS_BELL and len(words) == 2 and words[1].isdecimal():
-            game_id, version = words
-            if game_id in self._games:
-                self._heard(game_id, int(version))
-            elif game_id not in self._rung:
-                self._start(self._hear_no_more(game_id))
+    def _pass_on(self, notification: GameNotification | BotNotification) -> None:
+        if isinstance(notification, BotNotification):
+            for hear in tuple(self._bots.get(notification.bot, ())):
+                hear(notification)
+            return
+        game_id, version = notification
+        if game_id in self._games:
+            self._heard(game_id, version)
+        elif game_id not in self._rung:
+            self._start(self._hear_no_more(game_id))
 
     def _heard(self, game_id: str, version: int) -> None:
         """Look a game up that has come to a version, unless everybody was told; 0: unknown."""

@@ -17,7 +17,7 @@ class Quota:
 
     async def create(self, owner: str, game_id: str) -> None:
         """An owner creates a game; raises LimitExceeded."""
-        if owner == HOUSE or await self._quotas.take_waiting(owner, game_id, self._waiting):
+        if owner == HOUSE or await self._quotas.add_waiting(owner, game_id, self._waiting):
             return
         raise exceeded(
             "waiting_games_per_owner",
@@ -28,6 +28,6 @@ class Quota:
     async def sit(self, bot: str, game_id: str) -> None:
         """A bot sits down in a game; raises LimitExceeded."""
         owner = names.owner_of(bot)
-        if owner == HOUSE or await self._quotas.take_seated(owner, game_id, self._seated):
+        if owner == HOUSE or await self._quotas.add_seated(owner, game_id, self._seated):
             return
         raise exceeded("games_per_owner", self._seated, "your bots are in {} games: finish one")

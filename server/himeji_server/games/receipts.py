@@ -10,7 +10,7 @@ from himeji.rules.errors import AlreadyDecided
 from himeji.v1.game_pb2 import StopReason
 
 from himeji_server.games.live_game import GivenAnswer
-from himeji_server.store.game_store import Entry
+from himeji_server.store.game_records import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
 """The entry of an answer that is not committed yet."""

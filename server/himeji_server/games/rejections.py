@@ -19,7 +19,7 @@ from himeji.wire.errors import retry_delay
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import write_accepted
 from himeji_server.games.receipts import standing_receipt
-from himeji_server.store.game_store import PLAYING
+from himeji_server.store.game_records import PLAYING
 
 
 def rejection(error: HimejiError, game_id: str) -> Rejected:

@@ -14,7 +14,7 @@ from himeji.wire.chain import ChainEntry
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.live_games import LiveGames
 from himeji_server.store.client import StoreRefusedError
-from himeji_server.store.game_store import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, ClockCondition
 
 _log = structlog.get_logger(__name__)
 
@@ -46,7 +46,7 @@ class Timers:
             async with self._live_games.locks.at(game_id):
                 await self._do_what_is_due(await self._live_games.fresh(game_id), now)
         except UnknownGame:
-            await self._live_games.games.forget_timer(game_id)
+            await self._live_games.games.remove_timer(game_id)
         except (StoreUnavailable, StoreRefusedError):
             _log.warning("cannot do what is due: the store does not answer", game=game_id)
         except Exception:  # noqa: BLE001 - one bad game must not keep all others waiting
@@ -64,7 +64,7 @@ class Timers:
             await self._live_games.lose(game, stored.seat, EndReason.END_REASON_STRIKES)
         elif stored.state == PLAYING:
             reason = await self._live_games.flag_reason(stored.seats[stored.seat].bot)
-            await self._live_games.lose(game, stored.seat, reason, clock="fallen")
+            await self._live_games.lose(game, stored.seat, reason, clock=ClockCondition.FALLEN)
 
     async def _compact(self, game_id: str) -> None:
         """Keep a game that is over in less room."""
@@ -72,7 +72,7 @@ class Timers:
         if [entry.version for entry in stored.log] == [*range(1, stored.version + 1)]:
             await self._live_games.games.compact(stored)
         else:  # what is left of it stays as it is
-            await self._live_games.games.forget_timer(game_id)
+            await self._live_games.games.remove_timer(game_id)
 
     @staticmethod
     def _struck_out(game: LiveGame) -> bool:

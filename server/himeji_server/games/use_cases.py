@@ -31,7 +31,8 @@ from himeji_server.games.quota import Quota
 from himeji_server.games.receipts import Receipt
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import check_actions
-from himeji_server.store.game_store import OVER, PLAYING, WAITING, GameStore, SeatRequest
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 
 STANDARD_CLOCK: Final = (600_000, 1_000)  # bank and increment of a casual game, in milliseconds
@@ -110,7 +111,7 @@ class GameUseCases:
         """Tell a bot of a seat that is meant for it, and note it for when the bot comes back."""
         if len(await self.presence.games_of(bot)) < MOST_NOTED:
             await self.presence.add_game(bot, game_id)
-        await self.presence.tell_seated(bot, game_id)
+        await self.presence.notify_seated(bot, game_id)
 
     async def accept(self, player: Player, game: LiveGame) -> LiveGame:
         """Take every open seat that is meant for this very bot; the game as it is then."""
@@ -138,7 +139,7 @@ class GameUseCases:
         mark = await self._mark_of_join(player, game_id, seat, entropy, request_id)
         sitter = SeatRequest(player.bot, player.version, entropy, mark)
         game, taken = await self.commands.join(game_id, allowed, sitter)
-        await self.presence.tell_seated(player.bot, game_id)
+        await self.presence.notify_seated(player.bot, game_id)
         return game, taken
 
     async def _mark_of_join(

@@ -27,7 +27,7 @@ from himeji_server.ladder.queries import LadderQueries, page
 from himeji_server.ladder.rater import Rater
 from himeji_server.ladder.standings import CARRY_OVER, Row, Standings, computed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.game_store import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import SeasonRecord, StandingsHead
 
@@ -59,7 +59,7 @@ class Administration:
     ) -> None:
         self._queries = queries
         self._store = store
-        self._boards = store.boards
+        self._boards = store.standings
         self._use_cases = use_cases
         self._rater = rater
         self._requests = requests
@@ -101,14 +101,14 @@ class Administration:
         """How many results a season has in the log, and the table that follows from them."""
         seasons = await self._boards.seasons(ladder)
         last = seasons[season].last if season < head.season else head.sequence
-        start = await self._boards.start(ladder, season)
+        start = await self._boards.starting_means(ladder, season)
         voided = await self._boards.voided(ladder) | without
         results = [each async for each in self._results(ladder, seasons[season].first, last)]
         counted = sum(each.game_id not in voided for each in results)
         return counted, computed(results, start, voided)
 
     async def _results(self, ladder: str, after: int, last: int) -> AsyncIterator[RatedResult]:
-        while entries := await self._boards.log(ladder, after, until=last):
+        while entries := await self._boards.entries_after(ladder, after, until=last):
             for entry in entries:
                 yield RatedResult.FromString(entry.data)
             after = entries[-1].sequence
@@ -138,7 +138,7 @@ class Administration:
             if made:
                 return made[0]
             head, rows = await self._running(ladder)
-            start = await self._boards.start(ladder, head.season)
+            start = await self._boards.starting_means(ladder, head.season)
             board = Standings({name: Row.parse(text) for name, text in rows.items()}, start)
             now = await self._store.games.now()
             ended = replace(seasons[head.season], ended=now, last=head.sequence)
@@ -190,7 +190,7 @@ class Administration:
             game_id,
             ladder,
         )
-        await self._store.audit.note(record, f"voided {game_id}")
+        await self._store.audit.append(record, f"voided {game_id}")
         return table
 
     async def _take_out(self, ladder: str, game_id: str) -> None:
@@ -247,7 +247,7 @@ class Administration:
 
     async def _note(self, caller: Caller, ladder: str, words: str, mark: str = "") -> None:
         record = AuditRecord(ADMIN_ACT, words, caller.owner, "", ladder)
-        await self._store.audit.note(record, mark)
+        await self._store.audit.append(record, mark)
 
 
 def _differences(board: Standings, texts: dict[str, str], live: dict[str, str]) -> list[Standing]:

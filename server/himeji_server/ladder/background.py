@@ -38,12 +38,12 @@ class LadderLoop:
         try:
             await self._work()
         finally:
-            await self._store.leases.give_back(LEASE, self._name)
+            await self._store.leases.release(LEASE, self._name)
 
     async def _work(self) -> None:
         while True:
             try:
-                if await self._store.leases.take(LEASE, self._name, LEASE_MS):
+                if await self._store.leases.acquire(LEASE, self._name, LEASE_MS):
                     await self.round()
             except (StoreUnavailable, StoreRefusedError):
                 _log.warning("cannot keep the ladders going: the store does not answer")

@@ -64,7 +64,7 @@ class FairPlay:
         now = rated.end_time.ToMilliseconds()
         day = dt.datetime.fromtimestamp(now / 1000, dt.UTC).date().isoformat()
         await self._quick(rated, entries, day, now)
-        bots = await self._store.boards.row_count(rated.ladder, rated.season)
+        bots = await self._store.standings.row_count(rated.ladder, rated.season)
         for row in rows:
             for other in too_often(row, bots):
                 times = sum(other in game for game in row.recent)
@@ -85,7 +85,9 @@ class FairPlay:
             reason = rated.result.seats[number].end_reason
             if reason != EndReason.END_REASON_RESIGNED:
                 continue
-            games = await self._store.flags.note_quick(rated.ladder, seat.bot, day, rated.game_id)
+            games = await self._store.flags.add_quick_resignation(
+                rated.ladder, seat.bot, day, rated.game_id
+            )
             if len(games) >= QUICK_TIMES:
                 await self._raise(
                     FlagKind.FLAG_KIND_QUICK_RESIGN,
@@ -99,8 +101,8 @@ class FairPlay:
 
     async def _meetings(self, ladder: str, one: str, other: str) -> list[str]:
         """The last games of a bot in which it met another."""
-        sequences = await self._store.boards.history(ladder, one, -RECENT, -1)
-        found = await self._store.boards.entries(ladder, sequences)
+        sequences = await self._store.standings.history(ladder, one, -RECENT, -1)
+        found = await self._store.standings.entries(ladder, sequences)
         results = [RatedResult.FromString(each.data) for each in found]
         return [each.game_id for each in results if other in [seat.bot for seat in each.seats]]
 

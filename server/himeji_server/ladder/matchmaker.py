@@ -24,9 +24,9 @@ from himeji_server.ladder.pairing import Meetings, Pair, Policy, Waiting, pair, 
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.ladder.standings import Row, row_name
 from himeji_server.store.deals import Deal, Order
-from himeji_server.store.game_store import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.queues import Queue, Ticket
+from himeji_server.store.queues import Queue, SeatingStatus, Ticket
 
 MOST_CONSIDERED: Final = 200
 """Tickets of a ladder that one round looks at; the oldest first."""
@@ -61,7 +61,7 @@ class Matchmaker:
         self._ladders = ladders
         self._queues = store.queues
         self._deals = store.deals
-        self._boards = store.boards
+        self._boards = store.standings
         self._use_cases = use_cases
         self._policy = policy or Policy()
         self._opened = False
@@ -74,21 +74,23 @@ class Matchmaker:
     async def round(self, now: int) -> None:
         """Pair, seat and unseat once on every ladder; `now` is the store's time."""
         if not self._opened:
-            await asyncio.gather(*(self._boards.open(name) for name in self._ladders.names))
+            await asyncio.gather(
+                *(self._boards.ensure_first_season(name) for name in self._ladders.names)
+            )
             self._opened = True
         await asyncio.gather(
             *(self._ladder_round(self._ladders[name], now) for name in self._ladders.names)
         )
 
     async def _ladder_round(self, ladder: Ladder, now: int) -> None:
-        for game_id in await self._queues.due(ladder.name, now):
+        for game_id in await self._queues.overdue(ladder.name, now):
             await self._look_at(ladder, game_id, now)
         queue = await self._queues.queue(ladder.name)
         if not ladder.accepting:
             await self._close(ladder, queue.tickets)
             return
         here = await self._present(ladder, queue.tickets, now)
-        waiting = [each for each in here if queue.load.get(each.bot, 0) < each.most]
+        waiting = [each for each in here if queue.load.get(each.bot, 0) < each.max_games]
         if waiting and not (ladder.trusted and await self._go_on(ladder, queue, waiting, now)):
             await self._pair(ladder, queue, waiting[:MOST_CONSIDERED], now)
 
@@ -98,7 +100,7 @@ class Matchmaker:
         """Nobody waits on a closed ladder: who is in its queue since it was open is told."""
         for each in tickets:
             if await self._queues.leave(ladder.name, each.bot):
-                await self._queues.tell_closed(each.bot, ladder.name)
+                await self._queues.notify_closed(each.bot, ladder.name)
 
     async def _present(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
         """Those who have a stream; who has had none for long loses its ticket."""
@@ -123,7 +125,7 @@ class Matchmaker:
         """
         there = {each.bot for each in queue.tickets}
         tickets, some = {each.bot: each for each in here}, False
-        for deal in await self._deals.open(ladder.name):
+        for deal in await self._deals.unfinished(ladder.name):
             order = deal.orders[0]
             free = tickets.keys() >= set(order)
             if not free and there.issuperset(order):
@@ -131,7 +133,7 @@ class Matchmaker:
             table = [tickets[bot] for bot in order] if free else []
             seated = free and await self._seat(ladder, table, now, deal)
             if not seated:
-                await self._deals.keep(ladder.name, replace(deal, orders=()))
+                await self._deals.save(ladder.name, replace(deal, orders=()))
             some |= seated
         return some
 
@@ -155,7 +157,7 @@ class Matchmaker:
             seated = await self._seat(ladder, [tickets[bot] for bot in table], now, deal)
             if seated and alone:
                 games = min(each.games for each in considered if each.bot in table)
-                await self._queues.house_plays(ladder.name, house_pause(games))
+                await self._queues.pause_house(ladder.name, house_pause(games))
 
     async def _rows(self, ladder: Ladder, tickets: Sequence[Ticket]) -> dict[str, Row]:
         season = (await self._boards.head(ladder.name)).season
@@ -168,7 +170,7 @@ class Matchmaker:
     ) -> bool:
         """Seat these together, if the store agrees, and tell them."""
         game_id = secrets.token_hex(10)
-        answer, *who = await self._queues.seat(
+        seating = await self._queues.seat(
             ladder.name,
             game_id,
             tickets,
@@ -176,17 +178,18 @@ class Matchmaker:
             pair_cap=self._policy.pair_cap,
             day=_day(now),
         )
-        if answer == "capped":
-            self._capped[ladder.name][pair(who[0], who[1])] = now
-        if answer != "ok":
+        if seating.status is SeatingStatus.CAPPED:
+            one, other = seating.bots
+            self._capped[ladder.name][pair(one, other)] = now
+        if seating.status is not SeatingStatus.OK:
             return False
         if deal is not None:
-            await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
+            await self._deals.save(ladder.name, replace(deal, orders=deal.orders[1:]))
         table = await self._use_cases.commands.create(_new_game(ladder, tickets, deal), game_id)
-        await self._queues.look_again(ladder.name, game_id, table.stored.created + ladder.ready)
+        await self._queues.set_deadline(ladder.name, game_id, table.stored.created + ladder.ready)
         for bot in (each.bot for each in tickets):
             await self._use_cases.presence.add_game(bot, game_id)
-            await self._use_cases.presence.tell_seated(bot, game_id)
+            await self._use_cases.presence.notify_seated(bot, game_id)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
         return True
 
@@ -204,11 +207,11 @@ class Matchmaker:
             return
         deadline = table.stored.created + ladder.ready
         if table.stored.state == WAITING and deadline > now:
-            await self._queues.look_again(ladder.name, game_id, deadline)
+            await self._queues.set_deadline(ladder.name, game_id, deadline)
         elif table.stored.state == WAITING:
             await self._use_cases.commands.cancel(game_id, EndReason.END_REASON_UNSEATED)
         elif table.stored.state != OVER:
-            await self._queues.begun(ladder.name, game_id)
+            await self._queues.remove_deadline(ladder.name, game_id)
 
 
 def house_pause(games: int) -> int:
@@ -227,7 +230,7 @@ def _waiting(ticket: Ticket, rows: dict[str, Row], queue: Queue, now: int) -> Wa
         rating=row.rating if row is not None else BEGINNER,
         games=(row.games if row is not None else 0) + load,
         waited=max(0, now - ticket.since) / 1000,
-        free=ticket.most - load,
+        free=ticket.max_games - load,
         seats=tuple(row.seats) if row is not None else (),
         luck=f"{ticket.id} {ticket.seatings}",
     )

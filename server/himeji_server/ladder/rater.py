@@ -18,8 +18,9 @@ from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import ran_out, unanswered
 from himeji_server.ladder.standings import Row, Standings, names_needed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.game_store import StoredGame
+from himeji_server.store.game_records import StoredGame
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.replies import AppendStatus
 from himeji_server.store.result_outbox import PendingResult
 
 MOST_AT_ONCE: Final = 50
@@ -36,13 +37,13 @@ class Rater:
     def __init__(self, ladders: Ladders, store: LadderStore) -> None:
         self._ladders = ladders
         self._store = store
-        self._boards = store.boards
+        self._boards = store.standings
         self._fair_play = FairPlay(store)
         self._faulty: dict[str, float] = {}
 
     async def settle_all(self) -> int:
         """Settle what waits; how many results that were."""
-        waiting = await self._store.results.waiting(MOST_AT_ONCE)
+        waiting = await self._store.results.pending(MOST_AT_ONCE)
         return sum([await self._settle_or_skip(each) for each in waiting])
 
     async def _settle_or_skip(self, result: PendingResult) -> bool:
@@ -56,7 +57,7 @@ class Rater:
             _log.exception("fault in a result", game=result.game_id)
             self._faulty[result.game_id] = time.monotonic() + SECONDS_AFTER_A_FAULT
             return False
-        await self._store.results.done(result)
+        await self._store.results.remove(result)
         self._faulty.pop(result.game_id, None)
         return True
 
@@ -86,7 +87,7 @@ class Rater:
         record = AuditRecord(
             AuditKind.AUDIT_KIND_RATING_CHANGE, _words(rated), "", rated.game_id, ladder
         )
-        await self._store.audit.note(record, f"rated {rated.game_id}")
+        await self._store.audit.append(record, f"rated {rated.game_id}")
         await self._fair_play.look(rated, rows, stored.version)
 
     async def _add(self, ladder: str, rated: RatedResult) -> tuple[int, list[Row]]:
@@ -95,7 +96,7 @@ class Rater:
         for _ in range(TRIES):
             head = await self._boards.head(ladder)
             rows = await self._boards.rows(ladder, head.season, names)
-            start = await self._boards.start(ladder, head.season, names)
+            start = await self._boards.starting_means(ladder, head.season, names)
             rated.sequence, rated.season = head.sequence + 1, head.season
             board = Standings({name: Row.parse(text) for name, text in rows.items()}, start)
             changed = board.take(rated)
@@ -107,7 +108,7 @@ class Rater:
                 rows={row.name: row.text() for row in changed},
                 bots=(seat.bot for seat in rated.seats),
             )
-            if status != "conflict":
+            if status is not AppendStatus.CONFLICT:
                 return sequence, changed
         raise StoreUnavailable("the table changes too fast, try again")
 

@@ -7,7 +7,7 @@ from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
 
 from himeji_server.games.live_game import LiveGame
-from himeji_server.store.game_store import OVER, WAITING, StoredGame
+from himeji_server.store.game_records import OVER, WAITING, StoredGame
 
 
 def seats_meant_for(view: LiveGame, bot: str) -> list[int]:

@@ -25,13 +25,12 @@ from himeji_server.ladder.tournament_systems import (
     swiss,
     without,
 )
-from himeji_server.store.game_store import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import (
-    OVER as ALL_OVER,
-    PLAYING,
     GameRecord,
     Progress,
+    ProgressState,
     TournamentRecord,
 )
 
@@ -61,8 +60,8 @@ class TournamentRunner:
         self._looked = now
         for name in await self._tournaments.names():
             progress = await self._tournaments.progress(name)
-            asked = await self._tournaments.asked(name)
-            if progress.state == PLAYING and asked is not None:
+            asked = await self._tournaments.get(name)
+            if progress.state is ProgressState.PLAYING and asked is not None:
                 await self._step(asked, progress, now)
 
     async def _step(self, asked: TournamentRecord, progress: Progress, now: int) -> None:
@@ -93,8 +92,8 @@ class TournamentRunner:
         if progress.round < asked.rounds:
             progress = replace(progress, round=progress.round + 1)
         else:
-            progress = replace(progress, state=ALL_OVER, ended=now)
-        await self._tournaments.advance(asked.name, progress)
+            progress = replace(progress, state=ProgressState.OVER, ended=now)
+        await self._tournaments.save_progress(asked.name, progress)
 
     # --- plans ----------------------------------------------------------------------------------
 
@@ -104,7 +103,7 @@ class TournamentRunner:
         if not text:
             made = await self._planned(asked, number)
             text = json.dumps([made.tables, made.byes])
-            text = await self._tournaments.keep_plan(asked.name, number, text)
+            text = await self._tournaments.save_plan(asked.name, number, text)
         tables, byes = json.loads(text)
         return RoundPairings(tuple(tuple(table) for table in tables), tuple(byes))
 
@@ -172,12 +171,12 @@ class TournamentRunner:
         await self._use_cases.commands.create(_new_game(asked, table), game_id)
         for bot in table:
             await self._use_cases.presence.add_game(bot, game_id)
-            await self._use_cases.presence.tell_seated(bot, game_id)
+            await self._use_cases.presence.notify_seated(bot, game_id)
         _log.info("seated", tournament=asked.name, game=game_id, bots=list(table))
         return await self._keep(asked, place, replace(game, game_id=game_id))
 
     async def _keep(self, asked: TournamentRecord, place: Place, game: GameRecord) -> GameRecord:
-        await self._tournaments.keep_game(asked.name, place, game)
+        await self._tournaments.save_game(asked.name, place, game)
         return game
 
 

@@ -115,9 +115,7 @@ class HouseBots:
                 process.send_signal(signal.SIGTERM)
         await asyncio.gather(*(asyncio.to_thread(_end, process) for process in processes))
         self._threads.shutdown()
-        await asyncio.gather(
-            *(self._leases.give_back(_full(bot), self._name) for bot in self._bots)
-        )
+        await asyncio.gather(*(self._leases.release(_full(bot), self._name) for bot in self._bots))
 
     async def _keep(self, bot: str) -> None:
         clock, wait = asyncio.get_running_loop().time, _FIRST_WAIT
@@ -166,7 +164,7 @@ class HouseBots:
             return True  # nobody else can take it either
 
     async def _take(self, bot: str) -> bool:
-        return await self._leases.take(_full(bot), self._name, LEASE_MS)
+        return await self._leases.acquire(_full(bot), self._name, LEASE_MS)
 
     def _spawn(self, bot: str, token: str) -> subprocess.Popen[str]:
         launcher = [sys.executable, "-I", "-S", die_with_parent.__file__, die_with_parent.MECHANISM]

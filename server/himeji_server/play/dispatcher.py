@@ -31,7 +31,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.rate_limits import TokenBucket, check_actions
-from himeji_server.store.game_store import CommitReply
+from himeji_server.store.game_records import CommitReply
 
 _P = ParamSpec("_P")
 _ABOUT_NO_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)

@@ -24,11 +24,15 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.store import StoreRefusedError
-from himeji_server.store.game_store import OVER
+from himeji_server.store.game_records import OVER
+from himeji_server.store.notifications import BotNotification, BotNotificationKind
 
 PROTOCOL: Final = 1
 SECONDS_BETWEEN_SIGNS: Final = 5.0
-_OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
+_OUT_OF_QUEUE: Final = {
+    BotNotificationKind.LEFT_QUEUE: left_notice,
+    BotNotificationKind.LADDER_CLOSED: closed_notice,
+}
 
 
 class Session:
@@ -78,7 +82,7 @@ class Session:
         self._writer.cancel()
         self._subscriptions.leave_all()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
-            await self._use_cases.presence.leave(self.player.bot, self.stream)
+            await self._use_cases.presence.disconnect(self.player.bot, self.stream)
 
     async def _stay(self, ended: asyncio.Event) -> None:
         """Renew the bot's presence again and again, until its token works no more."""
@@ -94,23 +98,24 @@ class Session:
     async def _give_a_sign(self) -> None:
         """Renew the bot's presence, and look for games of which a bell was missed."""
         presence, bot = self._use_cases.presence, self.player.bot
-        holder = await presence.stay(bot, self.stream)
+        holder = await presence.renew(bot, self.stream)
         if holder != self.stream:
             self.close(StreamEnd.ousted(bot, holder))
         for game_id in await presence.games_of(bot):
             self._subscriptions.follow(game_id)
 
-    def _hear(self, what: str, name: str) -> None:
+    def _hear(self, notification: BotNotification) -> None:
         """Hear of what happens to the bot; whoever rings must not suffer for a fault here."""
         if self._stopped:
             return
         try:
-            if what == "seated":
-                self._subscriptions.follow(name)
-            elif what in _OUT_OF_QUEUE:
-                self._writer.tell(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
-            elif name != self.stream:
-                self.close(StreamEnd.ousted(self.player.bot, name))
+            kind, _, subject = notification
+            if kind is BotNotificationKind.SEATED:
+                self._subscriptions.follow(subject)
+            elif kind in _OUT_OF_QUEUE:
+                self._writer.tell(PlayResponse(notice=_OUT_OF_QUEUE[kind](subject)))
+            elif subject != self.stream:
+                self.close(StreamEnd.ousted(self.player.bot, subject))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
             self.close(StreamEnd.by(as_error(raised, "Play")))
 
@@ -118,7 +123,7 @@ class Session:
 
     async def _open(self, hello_id: str) -> None:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
-        await self._use_cases.presence.arrive(self.player.bot, self.stream)
+        await self._use_cases.presence.connect(self.player.bot, self.stream)
         await self._use_cases.bots.check_active(
             self.player.bot
         )  # now that a retirement would be heard

@@ -17,7 +17,7 @@ from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import game_over_message, known_events, update_message
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.store.game_store import OVER
+from himeji_server.store.game_records import OVER
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
 COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")

@@ -19,7 +19,7 @@ from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.game_feed import GameFeed
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
-from himeji_server.store.game_store import WAITING
+from himeji_server.store.game_records import WAITING
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment

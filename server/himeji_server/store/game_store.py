@@ -1,149 +1,63 @@
-"""Games in the store: one hash and one log each, changed by one script that compares and sets."""
+"""Games in Redis: a hash and a log each, changed only by scripts that compare and set.
+
+commit.lua is the one way to change a game that is played. It writes nothing unless the game still
+has the state, version and chain that its caller saw, so any number of processes may try at once
+and no lock outlives a command. All keys of a game, and the timers and the outbox that a commit
+changes with it, share one slot of a Cluster.
+"""
 
 import asyncio
 import secrets
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from himeji.rules.errors import StoreUnavailable, UnknownGame
 from himeji.v1.game_pb2 import Game
+from himeji.wire.chain import NOBODY
 
 from himeji_server import metrics
-from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.sending import Argument
-
-WAITING: Final = "waiting"
-PLAYING: Final = "playing"
-OVER: Final = "over"
-
-_COMMIT: Final = Script("notify", "commit")
-_SIT: Final = Script("notify", "take_seat")
-_STAND_UP: Final = Script("notify", "leave_seats")
-_HEAR: Final = Script("subscribe")
-_CREATE: Final = Script("create_game")
-_STRIKE: Final = Script("count_strike")
-_VOID: Final = Script("notify", "void_game")
-_COMPACT: Final = Script("compact_game")
+from himeji_server.store.game_format import (
+    new_game_fields,
+    pack_log,
+    parse_game,
+    parse_log,
+    unpack_log,
+    without_version,
+)
+from himeji_server.store.game_index import list_newest
+from himeji_server.store.game_records import (
+    OVER,
+    Commit,
+    CommitReply,
+    CommitStatus,
+    SeatRequest,
+    SeatStatus,
+    StoredGame,
+)
+from himeji_server.store.game_scripts import (
+    COMMIT,
+    COMPACT,
+    COUNT_STRIKE,
+    CREATE,
+    LEAVE_SEATS,
+    SUBSCRIBE,
+    TAKE_SEAT,
+    VOID,
+    CommitArguments,
+    TakeSeatArguments,
+    VoidArguments,
+)
 
 COMPACT_AFTER: Final = 60_000
-"""Milliseconds after its end that a game is kept as it was: spectators are still reading it."""
+"""Milliseconds after its end that a game keeps its form: spectators are still reading it."""
+
 TRIES: Final = 5
 
-
-class Entry(NamedTuple):
-    """One entry of a log: what happened in the words of the chain, and the clock's part."""
-
-    version: int
-    text: str
-    time: int
-    charged: int
-    added: int
-    left: int
-    stop: int  # why an answer went no further
-    refusal: str = ""  # of the action at which it stopped: the rule, a space, and why in words
-
-
-class Snapshot(NamedTuple):
-    """The position that a log led to at a version: whoever replays it must come to the same."""
-
-    version: int
-    position: bytes
-
-
-@dataclass(slots=True)
-class StoredSeat:
-    """What the store knows of a seat."""
-
-    bot: str = ""
-    bot_version: int = 0
-    entropy: bytes = b""
-    left: int = 0
-    strikes: int = 0
-    lost: int = 0  # the end reason, 0 while the seat plays
-    lost_at: int = 0  # the version at which it was lost
-
-    def with_left(self, left: int) -> "StoredSeat":
-        """The same with so much on its clock."""
-        return StoredSeat(
-            *(self.bot, self.bot_version, self.entropy, left),
-            *(self.strikes, self.lost, self.lost_at),
-        )
-
-
-@dataclass(slots=True)
-class StoredGame:
-    """A game as the store has it, with the part of its log that was asked for."""
-
-    header: Game
-    secret: bytes
-    state: str
-    version: int
-    decision: int
-    seat: int
-    asked: int
-    chain: bytes
-    snapshot: Snapshot | None
-    seats: list[StoredSeat]
-    result: bytes
-    created: int
-    started: int
-    ended: int
-    creator: str = ""
-    expires: int = 0  # when it is cancelled if it still waits
-    log: list[Entry] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Commit:
-    """A change of a game, complete but for the time, which is the store's."""
-
-    game_id: str
-    expected_state: str
-    expected_version: int
-    expected_chain: bytes
-    chain: bytes
-    entry: str
-    snapshot: bytes  # the position, or nothing
-    state: str
-    next_seat: int
-    new_decision: bool = True
-    clock_seat: int = -1
-    answered: int = 0
-    clock: str = ""  # "", "running" or "fallen"
-    result: bytes = b""
-    stop: int = 0
-    refusal: str = ""  # as in the entry
-    fields: Mapping[str, Argument] = field(default_factory=dict)
-
-
-class CommitReply(NamedTuple):
-    """What became of a commit; only "ok" changed anything."""
-
-    status: str  # ok, conflict, state, fallen, running
-    version: int = 0
-    time: int = 0
-    charged: int = 0
-    added: int = 0
-    left: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """Whether it was committed."""
-        return self.status == "ok"
-
-
-@dataclass(frozen=True)
-class SeatRequest:
-    """Who takes a seat."""
-
-    bot: str
-    bot_version: int
-    entropy: bytes
-    request_id: str
+_OK: Final = CommitStatus.OK
+_STATUSES: Final = {status.encode(): status for status in CommitStatus}
 
 
 class GameStore:
@@ -151,30 +65,23 @@ class GameStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._process = secrets.token_hex(4)  # what bells know this process by
+        self._process = secrets.token_hex(4)  # its name among the subscribers of games
 
     async def create(
         self, header: Game, secret: bytes, chain: bytes, patience: int, creator: str = ""
     ) -> int:
-        """Store a new game; the time of its creation. Storing the same game again is harmless.
+        """Store a new game, once; returns the time of its creation.
 
-        After `patience` milliseconds something is due if it still waits.
+        After `patience` milliseconds its timer is due if it still waits.
         """
-        game_id = header.game_id
-        timed = header.HasField("clock")
-        bank = header.clock.bank.ToMilliseconds()
-        increment: Argument = header.clock.increment.ToMilliseconds() if timed else ""
-        seats = len(header.seats)
-        fields: list[Argument] = ["header", header.SerializeToString(), "secret", secret]
-        fields += ["chain", chain, "seats", seats, "increment", increment, "creator", creator]
-        for seat in range(seats):
-            fields += [f"left{seat}", bank]
-        bucket = keys.bucket_of(game_id)
-        names = [keys.game(game_id), keys.index(bucket), keys.timers(bucket)]
-        return int(await self._store.run(_CREATE, names, game_id, patience, *fields))
+        game_id, bucket = header.game_id, keys.bucket_of(header.game_id)
+        fields = new_game_fields(header, secret, chain, creator)
+        touched = [keys.game(game_id), keys.index(bucket), keys.timers(bucket)]
+        flat = [part for field in fields.items() for part in field]
+        return int(await self._store.run(CREATE, touched, game_id, patience, *flat))
 
     async def load(self, game_id: str) -> StoredGame:
-        """A game, with its log; raises UnknownGame."""
+        """Load a game with its log; raises UnknownGame."""
         for _ in range(TRIES):
             found = await self._load(game_id)
             if found is not None:
@@ -182,282 +89,200 @@ class GameStore:
         raise StoreUnavailable("the game changes too fast, try again")
 
     async def _load(self, game_id: str) -> StoredGame | None:
-        """A game; None if it was made smaller between its head and its log."""
+        """Load a game; None if it was compacted between reading its hash and its log."""
         fields, stream = await self._read(game_id, "-")
-        game = _stored(fields)
+        game = parse_game(fields)
         packed = fields.get("log")
         if packed is not None:
-            lines = zlib.decompress(packed).decode().split("\n")
-            game.log = [_entry(n, line, game.created) for n, line in enumerate(lines, start=1)]
+            game.log = unpack_log(packed, game.created)
             return game
-        game.log = _entries(game, stream)
+        game.log = parse_log(game, stream)
         return None if game.state == OVER and not game.log and game.version else game
 
     async def head(self, game_id: str) -> StoredGame:
-        """A game without its log; raises UnknownGame."""
-        return _stored(_fields(game_id, await self._store.call("HGETALL", keys.game(game_id))))
+        """Load a game without its log; raises UnknownGame."""
+        reply = await self._store.call("HGETALL", keys.game(game_id))
+        return parse_game(_fields(game_id, reply))
 
     async def load_since(self, known: StoredGame) -> StoredGame:
-        """A game that is known, with what its log has after that; raises UnknownGame.
+        """Load a game with the entries of its log after a known version; raises UnknownGame.
 
-        A game that was made smaller meanwhile has no such log any more.
+        A game that was compacted meanwhile has no such entries any more.
         """
         fields, stream = await self._read(known.header.game_id, f"({known.version}-0")
-        game = _stored(fields, known.header)
-        game.log = _entries(game, stream)
+        game = parse_game(fields, known.header)
+        game.log = parse_log(game, stream)
         return game
 
     async def _read(self, game_id: str, since: str) -> tuple[Mapping[str, bytes], Sequence[Any]]:
-        """The fields of a game, and then the entries of its log from an id on."""
-        head, stream = await asyncio.gather(
+        """Read the fields of a game, and after them the entries of its log from an id on."""
+        reply, stream = await asyncio.gather(
             self._store.call("HGETALL", keys.game(game_id)),
             self._store.call("XRANGE", keys.log(game_id), since, "+"),
         )
-        return _fields(game_id, head), stream
+        return _fields(game_id, reply), stream
 
     def commit(self, commit: Commit, then: Callable[[CommitReply | Exception], None]) -> None:
-        """Commit a change if the game still stands where the change began."""
-        game_id = commit.game_id
-        extra: list[Argument] = [part for pair in commit.fields.items() for part in pair]
-        stop: Argument = f"{commit.stop} {commit.refusal}" if commit.refusal else commit.stop
-        arguments: list[Argument] = [
-            *(game_id, commit.expected_state, commit.expected_version, commit.expected_chain),
-            *(commit.chain, _kept(commit.entry), commit.snapshot),
-            *(commit.clock_seat, commit.answered, commit.next_seat),
-            *("new" if commit.new_decision else "same", commit.clock, commit.state),
-            *(commit.result, keys.bells_of(game_id), stop, COMPACT_AFTER, self._process, *extra),
-        ]
+        """Commit a change if the game is still as the change expects it."""
+        game_id, lost = commit.game_id, commit.lost
+        arguments = CommitArguments(
+            game_id=game_id,
+            expected_state=commit.expected_state,
+            expected_version=commit.expected_version,
+            expected_chain=commit.expected_chain,
+            new_chain=commit.chain,
+            entry=without_version(commit.entry),
+            snapshot=commit.snapshot,
+            clock_seat=commit.clock_seat,
+            answered=commit.answered,
+            next_seat=commit.next_seat,
+            decision="new" if commit.new_decision else "same",
+            clock_condition=commit.clock,
+            new_state=commit.state,
+            result=commit.result,
+            channel=keys.game_channel_prefix(game_id),
+            stop=f"{commit.stop} {commit.refusal}" if commit.refusal else commit.stop,
+            compact_after=COMPACT_AFTER,
+            sender=self._process,
+            lost_seat=NOBODY if lost is None else lost.seat,
+            lost="" if lost is None else f"{lost.reason} {lost.version}",
+        )
 
         def answered(answer: Any) -> None:
-            then(answer if isinstance(answer, Exception) else _outcome(commit, answer))
+            then(answer if isinstance(answer, Exception) else _commit_reply(commit, answer))
 
-        self._store.start(_COMMIT, keys.of_commit(game_id), arguments, answered)
+        self._store.start(COMMIT, keys.of_game(game_id), arguments, answered)
 
-    async def sit(self, game_id: str, seats: Sequence[int], sitter: SeatRequest) -> tuple[str, int]:
-        """Put a bot on the first open one of the seats.
-
-        The answer is ("ok", seat), ("again", seat) for a repeated request, or why not and -1.
-        """
-        answer = await self._store.run(
-            _SIT,
-            [keys.game(game_id), keys.timers(keys.bucket_of(game_id))],
-            *(game_id, ",".join(map(str, seats)), sitter.bot, sitter.bot_version),
-            *(sitter.entropy, sitter.request_id, keys.bells_of(game_id)),
+    async def take_seat(
+        self, game_id: str, seats: Sequence[int], request: SeatRequest
+    ) -> tuple[SeatStatus, int]:
+        """Give a bot the first open one of the seats; returns that seat, -1 if there is none."""
+        arguments = TakeSeatArguments(
+            game_id=game_id,
+            seats=",".join(map(str, seats)),
+            bot=request.bot,
+            bot_version=request.bot_version,
+            entropy=request.entropy,
+            request_id=request.request_id,
+            channel=keys.game_channel_prefix(game_id),
         )
-        status = bytes(answer[0]).decode()
-        return status, int(answer[1]) if status in ("ok", "again") else -1
+        touched = [keys.game(game_id), keys.timers(keys.bucket_of(game_id))]
+        status, *seat = await self._store.run(TAKE_SEAT, touched, *arguments)
+        return SeatStatus(replies.text(status)), int(seat[0]) if seat else NOBODY
 
-    async def stand_up(self, game_id: str, seats: Sequence[int], bot: str) -> str:
-        """Open seats of a bot again in a game that waits; "ok", or why not (see the script)."""
-        words = (game_id, ",".join(map(str, seats)), bot, keys.bells_of(game_id))
-        return bytes(await self._store.run(_STAND_UP, [keys.game(game_id)], *words)).decode()
+    async def leave_seats(self, game_id: str, seats: Sequence[int], bot: str) -> SeatStatus:
+        """Open seats of a bot again in a game that waits."""
+        reply = await self._store.run(
+            LEAVE_SEATS,
+            [keys.game(game_id)],
+            *(game_id, ",".join(map(str, seats)), bot, keys.game_channel_prefix(game_id)),
+        )
+        return SeatStatus(replies.text(reply))
 
-    async def strike(self, game_id: str, decision: int, seat: int, answer: str, limit: int) -> int:
-        """Count an illegal answer to the open decision; the strikes, -1 if it is not open.
+    async def count_strike(
+        self, game_id: str, decision: int, seat: int, answer: str, limit: int
+    ) -> int:
+        """Count an illegal answer to the open decision; returns the strikes, -1 if it is not open.
 
-        `answer` tells one answer from others: the same one again does not count again.
+        `answer` is a digest of the answer: the same one again does not count again.
         """
-        names = [keys.game(game_id), keys.timers(keys.bucket_of(game_id))]
-        return int(await self._store.run(_STRIKE, names, game_id, decision, seat, answer, limit))
+        touched = [keys.game(game_id), keys.timers(keys.bucket_of(game_id))]
+        return int(
+            await self._store.run(COUNT_STRIKE, touched, game_id, decision, seat, answer, limit)
+        )
 
     async def void(
-        self, game_id: str, expected_chain: bytes, chain: bytes, words: str, result: bytes
+        self, game_id: str, expected_chain: bytes, chain: bytes, entry: str, result: bytes
     ) -> None:
-        """End a game whose log was lost in part, unless it is over."""
-        await self._store.run(
-            _VOID,
-            keys.of_commit(game_id),
-            *(game_id, expected_chain, chain, words, result, keys.bells_of(game_id), self._process),
+        """End a game whose log was lost in part, unless it is over; the entry has no version."""
+        arguments = VoidArguments(
+            game_id=game_id,
+            expected_chain=expected_chain,
+            new_chain=chain,
+            entry=entry,
+            result=result,
+            channel=keys.game_channel_prefix(game_id),
+            sender=self._process,
         )
+        await self._store.run(VOID, keys.of_game(game_id), *arguments)
 
     async def compact(self, game: StoredGame) -> None:
-        """Make a game smaller that is over and whose log is whole."""
+        """Compress the log of a game that is over and whose log is whole."""
         game_id = game.header.game_id
-        names = keys.of_commit(game_id)[:3]
-        entries = [_words_and_times(each, game.created) for each in game.log]
-        packed = zlib.compress("\n".join(entries).encode(), level=9)
-        await self._store.run(_COMPACT, names, game_id, game.chain, packed)
+        touched = keys.of_game(game_id)[:3]
+        await self._store.run(COMPACT, touched, game_id, game.chain, pack_log(game))
 
     async def heads(self, game_ids: Sequence[str]) -> list[tuple[int, bytes] | None]:
-        """Version and chain of each game, 0 and nothing for one that does not exist.
+        """Version and chain of each game: 0 and nothing if there is no such game.
 
-        None for one whose node does not answer.
+        None if its node does not answer.
         """
-        asked = [
+        requests = [
             self._store.call("HMGET", keys.game(each), "version", "chain") for each in game_ids
         ]
-        heads = await asyncio.gather(*asked, return_exceptions=True)
+        heads = await asyncio.gather(*requests, return_exceptions=True)
         return [
             None if isinstance(head, BaseException) else (int(head[0] or 0), head[1] or b"")
             for head in heads
         ]
 
-    async def hear(self, game_id: str, *, on: bool = True) -> None:
-        """Have the bells of a game rung at this process from now on, or no more."""
-        await self._store.run(_HEAR, [keys.game(game_id)], self._process, int(on))
+    async def subscribe(self, game_id: str) -> None:
+        """Have this process notified of changes of a game."""
+        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self._process, 1)
+
+    async def unsubscribe(self, game_id: str) -> None:
+        """Have this process notified of a game no more."""
+        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self._process, 0)
 
     @property
-    def bells(self) -> list[str]:
-        """The channels on which this process hears of games."""
-        return [keys.bells(bucket, self._process) for bucket in range(keys.BUCKETS)]
+    def channels(self) -> list[str]:
+        """The channels on which this process is notified of games."""
+        return [keys.game_channel(bucket, self._process) for bucket in range(keys.BUCKETS)]
 
     def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
-        """Those of the games that another node of the store has since a point; the point now."""
+        """The games that moved to another node of the Cluster since a point, and the point now."""
         now, slots = self._store.moved(since)
         buckets = {n for n in range(keys.BUCKETS) if slots and slot_of(keys.timers(n)) in slots}
         return now, [each for each in game_ids if buckets and keys.bucket_of(each) in buckets]
 
-    async def forget_timer(self, game_id: str) -> None:
-        """Nothing is due for a game any more: there is no such game."""
+    async def remove_timer(self, game_id: str) -> None:
+        """Remove the timer of a game for which nothing is to be done."""
         await self._store.call("ZREM", keys.timers(keys.bucket_of(game_id)), game_id)
 
-    async def due(self, now: int, most: int) -> list[str]:
-        """Games for which something is due, at most so many of each bucket."""
+    async def due(self, now: int, limit: int) -> list[str]:
+        """The games whose timers are due, at most this many of each bucket."""
         found = await asyncio.gather(
             *(
-                self._store.call("ZRANGEBYSCORE", keys.timers(n), "-inf", now, "LIMIT", 0, most)
+                self._store.call("ZRANGEBYSCORE", keys.timers(n), "-inf", now, "LIMIT", 0, limit)
                 for n in range(keys.BUCKETS)
             )
         )
-        return [bytes(game_id).decode() for games in found for game_id in games]
+        return [game_id for games in found for game_id in replies.texts(games)]
 
-    async def newest(self, before: str) -> AsyncIterator[tuple[str, str]]:
-        """Ids of games, the newest first, each with the place after which the list goes on.
-
-        Every bucket is asked for a page at a time, and the pages are merged.
-        """
-        most, place = "+inf", before
-        if before:
-            most = f"{before.partition(' ')[0]}"
-        page = 20
-        while True:
-            rows = await asyncio.gather(
-                *(
-                    self._store.call(
-                        *("ZREVRANGEBYSCORE", keys.index(n), most, "-inf", "WITHSCORES"),
-                        *("LIMIT", 0, page),
-                    )
-                    for n in range(keys.BUCKETS)
-                )
-            )
-            found = sorted(
-                (
-                    f"{int(float(row[i + 1])):015} {bytes(row[i]).decode()}"
-                    for row in rows
-                    for i in range(0, len(row), 2)
-                ),
-                reverse=True,
-            )
-            # From the oldest time of a full page on there may be others that were not asked for.
-            full = [f"{int(float(row[-1])):015}" for row in rows if len(row) == 2 * page]
-            sure = [each for each in found if not full or each[:15] > max(full)]
-            news = [each for each in sure if not place or each < place]
-            for each in news:
-                place = each
-                yield each[16:], each
-            if not full:
-                return
-            if not news:
-                page *= 2
-            else:
-                most = str(int(place[:15]))
+    def newest(self, before: str) -> AsyncIterator[tuple[str, str]]:
+        """List ids of games, the newest first, each with the place after which the list goes on."""
+        return list_newest(self._store, before)
 
     async def now(self) -> int:
         """The store's time in milliseconds."""
-        seconds, micros = await self._store.call("TIME")
-        return int(seconds) * 1000 + int(micros) // 1000
+        return replies.milliseconds(await self._store.call("TIME"))
 
 
-def _outcome(commit: Commit, answer: Sequence[Any]) -> CommitReply | UnknownGame:
-    status: str = answer[0].decode()
-    metrics.committed(status, decision=commit.answered > 0)
-    if status == "ok":
-        return CommitReply(status, *answer[1:])
-    if status == "missing":
-        return UnknownGame(f"there is no game {commit.game_id}", {"game_id": commit.game_id})
+def _commit_reply(commit: Commit, reply: Sequence[Any]) -> CommitReply | UnknownGame:
+    status = _STATUSES[reply[0]]
+    metrics.committed(status, decision=status is _OK and commit.answered > 0)
+    if status is _OK:
+        return CommitReply(status, *reply[1:])
+    if status is CommitStatus.MISSING:
+        return _unknown(commit.game_id)
     return CommitReply(status)
 
 
-def _fields(game_id: str, flat: Sequence[bytes]) -> dict[str, bytes]:
-    if not flat:
-        raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
-    return {key.decode(): value for key, value in zip(flat[::2], flat[1::2], strict=True)}
+def _fields(game_id: str, reply: Sequence[bytes]) -> dict[str, bytes]:
+    if not reply:
+        raise _unknown(game_id)
+    return replies.fields(reply)
 
 
-def _number(fields: Mapping[str, bytes], name: str) -> int:
-    return int(fields.get(name, b"0"))
-
-
-def _stored(fields: Mapping[str, bytes], header: Game | None = None) -> StoredGame:
-    seats = range(_number(fields, "seats"))
-    return StoredGame(
-        header=header or Game.FromString(fields["header"]),
-        secret=fields["secret"],
-        state=fields["state"].decode(),
-        version=_number(fields, "version"),
-        decision=_number(fields, "decision"),
-        seat=int(fields.get("seat", b"-1")),
-        asked=_number(fields, "asked"),
-        chain=fields["chain"],
-        snapshot=_snapshot(fields.get("position", b"")),
-        seats=[_seat(fields, seat) for seat in seats],
-        result=fields.get("result", b""),
-        created=_number(fields, "created"),
-        started=_number(fields, "started"),
-        ended=_number(fields, "ended"),
-        creator=fields.get("creator", b"").decode(),
-        expires=_number(fields, "expires"),
-    )
-
-
-def _snapshot(text: bytes) -> Snapshot | None:
-    version, _, position = text.partition(b" ")
-    return Snapshot(int(version) if version.isdigit() else 0, position) if text else None
-
-
-def _seat(fields: Mapping[str, bytes], seat: int) -> StoredSeat:
-    lost, _, lost_at = fields.get(f"lost{seat}", b"0 0").decode().partition(" ")
-    return StoredSeat(
-        bot=fields.get(f"bot{seat}", b"").decode(),
-        bot_version=_number(fields, f"botversion{seat}"),
-        entropy=fields.get(f"entropy{seat}", b""),
-        left=_number(fields, f"left{seat}"),
-        strikes=_number(fields, f"strikes{seat}"),
-        lost=int(lost),
-        lost_at=int(lost_at),
-    )
-
-
-def _kept(text: str) -> str:
-    """The words of an entry as they are kept: its version is its id."""
-    return text.partition(" ")[2]
-
-
-def _words_and_times(entry: Entry, created: int) -> str:
-    """An entry as it stands in the log; commit.lua writes the same."""
-    times = (entry.time - created, entry.charged, entry.added, entry.left, entry.stop)
-    return " ".join([_kept(entry.text), *map(str, times), entry.refusal]).rstrip()
-
-
-def _entries(game: StoredGame, stream: Sequence[Any]) -> list[Entry]:
-    """The entries of a log; it was read after the head, so it may be longer than that knows."""
-    entries = (_streamed(raw, game.created) for raw in stream)
-    return [each for each in entries if each.version <= game.version]
-
-
-def _streamed(raw: Sequence[Any], created: int) -> Entry:
-    identity, fields = raw
-    version = int(bytes(identity).partition(b"-")[0])
-    return _entry(version, bytes(fields[1]).decode(errors="replace"), created)
-
-
-def _entry(version: int, line: str, created: int) -> Entry:
-    """An entry of a log; what makes no sense in it is found by whoever replays it."""
-    parts = line.split(" ", 9)
-    try:
-        since, charged, added, left, stop = map(int, parts[4:9])
-    except ValueError:
-        since = charged = added = left = stop = 0
-    text = " ".join([str(version), *parts[:4]])
-    refusal = parts[9] if len(parts) > 9 else ""
-    return Entry(version, text, created + since, charged, added, left, stop, refusal)
+def _unknown(game_id: str) -> UnknownGame:
+    return UnknownGame(f"there is no game {game_id}", {"game_id": game_id})

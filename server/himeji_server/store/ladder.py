@@ -1,4 +1,4 @@
-"""All parts of the store that ladders need, put together."""
+"""The stores that ladders need, in one object."""
 
 from himeji_server.store.audit import AuditLog
 from himeji_server.store.client import Store
@@ -13,7 +13,7 @@ from himeji_server.store.tournaments import TournamentStore
 
 
 class LadderStore:
-    """Queues, deals, leases, results, tables, tournaments, flags and the audit log of a store."""
+    """The stores of games, results, leases, queues, deals, standings, tournaments and audits."""
 
     def __init__(self, store: Store) -> None:
         self.games = GameStore(store)
@@ -21,7 +21,7 @@ class LadderStore:
         self.leases = Leases(store)
         self.queues = QueueStore(store)
         self.deals = DealStore(store)
-        self.boards = StandingsStore(store)
+        self.standings = StandingsStore(store)
         self.audit = AuditLog(store)
         self.flags = FlagStore(store)
         self.tournaments = TournamentStore(store)

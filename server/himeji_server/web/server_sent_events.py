@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.store.game_store import OVER
+from himeji_server.store.game_records import OVER
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
 SECONDS_BETWEEN_NEWS: Final = 0.3

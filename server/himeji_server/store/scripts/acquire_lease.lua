@@ -1,10 +1,12 @@
--- Takes or renews a lease that nobody else holds.
+-- Acquires or renews a lease that nobody else holds.
 --
--- KEYS  1 lease (string)
--- ARGV  1 holder  2 how long it lasts, in ms
+-- KEYS  lease (string)
 --
--- Answers 1, or 0 if somebody else holds it.
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+-- Returns 1, or 0 if somebody else holds it.
+local lease_key = KEYS[1]
+local holder, milliseconds = unpack(ARGV)
+
+local holder_before = redis.call('GET', lease_key)
+if holder_before and holder_before ~= holder then return 0 end
+redis.call('SET', lease_key, holder, 'PX', milliseconds)
 return 1

@@ -1,10 +1,12 @@
--- Puts a game into a set of limited size, once.
+-- Adds a game to a set of limited size.
 --
--- KEYS  1 games that count (set)
--- ARGV  1 game id  2 most
+-- KEYS  games (set)
 --
--- Answers 1, or 0 if the set is full.
-if redis.call('SISMEMBER', KEYS[1], ARGV[1]) == 1 then return 1 end
-if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-redis.call('SADD', KEYS[1], ARGV[1])
+-- Returns 1 if the set has the game, or 0 if it is full.
+local games_key = KEYS[1]
+local game_id, max_games = unpack(ARGV)
+
+if redis.call('SISMEMBER', games_key, game_id) == 1 then return 1 end
+if redis.call('SCARD', games_key) >= tonumber(max_games) then return 0 end
+redis.call('SADD', games_key, game_id)
 return 1

@@ -1,16 +1,19 @@
--- Adds an entry to the audit log, once per mark.
+-- Appends an entry to the audit log, once per mark.
 --
--- KEYS  1 head (hash)  2 log (stream)  3 marks (hash)
--- ARGV  1 expected sequence  2 mark, "" for none  3 entry  4 new link
+-- KEYS  head (hash), log (stream), marks (hash)
+-- ARGV  mark: "" for none; link: the hash of the entry and the link before it
 --
--- Answers {"ok", sequence}, {"again", sequence} or {"conflict"}.
-if ARGV[2] ~= '' then
-  local before = redis.call('HGET', KEYS[3], ARGV[2])
-  if before then return {'again', tonumber(before)} end
+-- Returns {"ok", sequence}, {"repeated", sequence} or {"conflict"}.
+local head_key, log_key, marks_key = unpack(KEYS)
+local expected_sequence, mark, entry, link = unpack(ARGV)
+
+if mark ~= '' then
+  local before = redis.call('HGET', marks_key, mark)
+  if before then return {'repeated', tonumber(before)} end
 end
-if (redis.call('HGET', KEYS[1], 'sequence') or '0') ~= ARGV[1] then return {'conflict'} end
-local sequence = tonumber(ARGV[1]) + 1
-redis.call('XADD', KEYS[2], sequence .. '-0', 'e', ARGV[3], 'c', ARGV[4])
-redis.call('HSET', KEYS[1], 'sequence', sequence, 'chain', ARGV[4])
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[3], ARGV[2], sequence) end
+if (redis.call('HGET', head_key, 'sequence') or '0') ~= expected_sequence then return {'conflict'} end
+local sequence = tonumber(expected_sequence) + 1
+redis.call('XADD', log_key, sequence .. '-0', 'e', entry, 'c', link)
+redis.call('HSET', head_key, 'sequence', sequence, 'chain', link)
+if mark ~= '' then redis.call('HSET', marks_key, mark, sequence) end
 return {'ok', sequence}

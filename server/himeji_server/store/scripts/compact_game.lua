@@ -1,18 +1,20 @@
--- Makes a game that is over smaller: its log becomes one field, and what only play needs is gone.
+-- Makes a finished game smaller: packs its log into one field and drops what only play needs.
 --
--- KEYS  1 game (hash)  2 log (stream)  3 timers (sorted set)
--- ARGV  1 game id  2 expected chain  3 the whole log, packed
+-- KEYS  game (hash), log (stream), timers (sorted set)
 --
--- Answers 1, or 0 if it is not over, or not the game that was packed.
-local game = redis.call('HMGET', KEYS[1], 'state', 'chain', 'log')
-if game[1] ~= 'over' or game[2] ~= ARGV[2] then return 0 end
-if not game[3] then
-  redis.call('HSET', KEYS[1], 'log', ARGV[3])
-  redis.call('HDEL', KEYS[1], 'position', 'ears')
-  for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
-    if string.sub(name, 1, 8) == 'request:' then redis.call('HDEL', KEYS[1], name) end
+-- Returns 1, or 0 if the game is not over or is not the one that was packed.
+local game_key, log_key, timers_key = unpack(KEYS)
+local game_id, expected_chain, packed_log = unpack(ARGV)
+
+local state, chain, log = unpack(redis.call('HMGET', game_key, 'state', 'chain', 'log'))
+if state ~= 'over' or chain ~= expected_chain then return 0 end
+if not log then
+  redis.call('HSET', game_key, 'log', packed_log)
+  redis.call('HDEL', game_key, 'position', 'subscribers')
+  for _, name in ipairs(redis.call('HKEYS', game_key)) do
+    if string.sub(name, 1, 8) == 'request:' then redis.call('HDEL', game_key, name) end
   end
-  redis.call('DEL', KEYS[2])
+  redis.call('DEL', log_key)
 end
-redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('ZREM', timers_key, game_id)
 return 1

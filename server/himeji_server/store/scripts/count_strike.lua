@@ -1,20 +1,24 @@
--- Counts an illegal answer to the open decision, or nothing if the game has moved on. The same answer
--- again, a retry, is not counted again.
+-- Counts an illegal answer to the open decision, unless the game has moved on. The same answer again
+-- is a retry and does not count again.
 --
--- KEYS  1 game (hash)  2 timers (sorted set)
--- ARGV  1 game id  2 decision  3 seat  4 the answer, as a word  5 strike limit
+-- KEYS  game (hash), timers (sorted set)
+-- ARGV  answer: a digest of the answer, without spaces; limit: strikes that lose the seat
 --
--- Answers the strikes of the seat, or -1. At the limit something is due at once, so that the seat
--- is lost even if the process that counted is gone.
-local game = redis.call('HMGET', KEYS[1], 'state', 'decision', 'seat', 'struck', 'strikes' .. ARGV[3])
-if game[1] ~= 'playing' or game[2] ~= ARGV[2] or game[3] ~= ARGV[3] then return -1 end
-local struck = ARGV[2] .. ' ' -- the open decision and the illegal answers that it got
-if game[4] and string.sub(game[4], 1, #struck) == struck then struck = game[4] end
-if string.find(struck, ' ' .. ARGV[4] .. ' ', 1, true) then return tonumber(game[5]) end
-redis.call('HSET', KEYS[1], 'struck', struck .. ARGV[4] .. ' ')
-local strikes = redis.call('HINCRBY', KEYS[1], 'strikes' .. ARGV[3], 1)
-if strikes >= tonumber(ARGV[5]) then
+-- Returns the strikes of the seat, or -1. At the limit a timer is due at once, so that the seat is
+-- lost even if the process that counted is gone.
+local game_key, timers_key = unpack(KEYS)
+local game_id, decision, seat, answer, limit = unpack(ARGV)
+
+local state, open_decision, asked_seat, struck_before, strikes_before = unpack(
+  redis.call('HMGET', game_key, 'state', 'decision', 'seat', 'struck', 'strikes' .. seat))
+if state ~= 'playing' or open_decision ~= decision or asked_seat ~= seat then return -1 end
+local struck = decision .. ' ' -- the open decision and the illegal answers that it got
+if struck_before and string.sub(struck_before, 1, #struck) == struck then struck = struck_before end
+if string.find(struck, ' ' .. answer .. ' ', 1, true) then return tonumber(strikes_before) end
+redis.call('HSET', game_key, 'struck', struck .. answer .. ' ')
+local strikes = redis.call('HINCRBY', game_key, 'strikes' .. seat, 1)
+if strikes >= tonumber(limit) then
   local time = redis.call('TIME')
-  redis.call('ZADD', KEYS[2], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
+  redis.call('ZADD', timers_key, time[1] * 1000 + math.floor(time[2] / 1000), game_id)
 end
 return strikes

@@ -1,18 +1,21 @@
 -- Creates the next version of a bot, once.
 --
--- KEYS  1 bot (hash)  2 versions (list)  3 what the request made (string)
--- ARGV  1 label  2 how many versions there may be  3 how long requests are remembered, in s
+-- KEYS  bot (hash), versions (list), the version that this request created (string)
+-- ARGV  max_versions: how many a bot may have; seconds: how long the request is remembered
 --
--- Answers {"ok", number}, {"missing"}, {"retired"} or {"limit"}.
-local made = redis.call('GET', KEYS[3])
-if made then return {'ok', tonumber(made)} end
-local bot = redis.call('HMGET', KEYS[1], 'newest', 'retired')
-if not bot[1] then return {'missing'} end
-if bot[2] then return {'retired'} end
-if tonumber(bot[1]) >= tonumber(ARGV[2]) then return {'limit'} end
+-- Returns {"ok", number}, {"missing"}, {"retired"} or {"limit"}.
+local bot_key, versions_key, created_key = unpack(KEYS)
+local label, max_versions, seconds = unpack(ARGV)
+
+local created = redis.call('GET', created_key)
+if created then return {'ok', tonumber(created)} end
+local newest, retired = unpack(redis.call('HMGET', bot_key, 'newest', 'retired'))
+if not newest then return {'missing'} end
+if retired then return {'retired'} end
+if tonumber(newest) >= tonumber(max_versions) then return {'limit'} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local number = redis.call('RPUSH', KEYS[2], now .. ' ' .. bot[1] .. ' ' .. ARGV[1])
-redis.call('HSET', KEYS[1], 'newest', number)
-redis.call('SET', KEYS[3], number, 'EX', ARGV[3])
+local number = redis.call('RPUSH', versions_key, now .. ' ' .. newest .. ' ' .. label)
+redis.call('HSET', bot_key, 'newest', number)
+redis.call('SET', created_key, number, 'EX', seconds)
 return {'ok', number}

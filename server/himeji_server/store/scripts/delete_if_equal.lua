@@ -1,6 +1,9 @@
--- Ends the presence of a stream, or a lease; one that another has taken over stays.
+-- Deletes a lease, or the presence of a stream, unless somebody else has taken it over.
 --
--- KEYS  1 the bot's stream, or the lease (string)
--- ARGV  1 stream, or holder
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+-- KEYS  lease or presence (string)
+-- ARGV  expected: the holder or stream
+local key = KEYS[1]
+local expected = ARGV[1]
+
+if redis.call('GET', key) == expected then return redis.call('DEL', key) end
 return 0

@@ -1,18 +1,21 @@
--- Puts a bot into the queue of a ladder, or keeps it at its place there.
+-- Puts a bot into the queue of a ladder; one that is there keeps its place.
 --
--- KEYS  1 tickets (hash)  2 bots that were taken out (set)
--- ARGV  1 bot  2 id for a new ticket  3 bot version  4 games at once
---       5 "again" if the bot only says again what it said before, else ""
+-- KEYS  tickets (hash), removed bots (set)
+-- ARGV  new_id: for a new ticket; max_games: how many games the bot plays at once;
+--       again: "again" if the client only repeats an earlier request, else ""
 --
--- Answers the ticket, or nothing if the bot was taken out since it said so before.
-if ARGV[5] == 'again' and redis.call('SISMEMBER', KEYS[2], ARGV[1]) == 1 then return false end
-redis.call('SREM', KEYS[2], ARGV[1])
+-- Returns the ticket, or nil if the bot was removed since the request that is repeated.
+local tickets_key, removed_key = unpack(KEYS)
+local bot, new_id, bot_version, max_games, again = unpack(ARGV)
+
+if again == 'again' and redis.call('SISMEMBER', removed_key, bot) == 1 then return false end
+redis.call('SREM', removed_key, bot)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local before = redis.call('HGET', KEYS[1], ARGV[1])
+local before = redis.call('HGET', tickets_key, bot)
 local ticket = before and cjson.decode(before)
-  or { id = ARGV[2], entered = now, since = now, seatings = 0 }
-ticket.version, ticket.most = tonumber(ARGV[3]), tonumber(ARGV[4])
+  or { id = new_id, entered = now, since = now, seatings = 0 }
+ticket.version, ticket.max_games = tonumber(bot_version), tonumber(max_games)
 local text = cjson.encode(ticket)
-redis.call('HSET', KEYS[1], ARGV[1], text)
+redis.call('HSET', tickets_key, bot, text)
 return text

@@ -1,11 +1,10 @@
--- What scripts that change a game begin with: rings at every process that follows it.
+-- Included by scripts that change a game: notifies every process that subscribed to it.
 --
--- ears     the processes, with spaces between them, or false
--- channel  the beginning of their channels, which are in the slot of the game
--- words    what is said
--- ringer   a process that need not be told, "" for none
-local function notify(ears, channel, words, ringer)
-  for ear in string.gmatch(ears or '', '%S+') do
-    if ear ~= ringer then redis.call('SPUBLISH', channel .. ear, words) end
+-- subscribers  the processes, separated by spaces, or false
+-- channel      the prefix of their channels, which are in the slot of the game
+-- sender       a process that needs no notification, "" for none
+local function notify(subscribers, channel, message, sender)
+  for process in string.gmatch(subscribers or '', '%S+') do
+    if process ~= sender then redis.call('SPUBLISH', channel .. process, message) end
   end
 end

@@ -1,10 +1,12 @@
--- Notes what a request is going to make, unless it was noted before.
+-- Stores the plan of a request under its idempotency key, unless the key has a plan already.
 --
--- KEYS  1 claim (string)
--- ARGV  1 the note  2 how long it is remembered, in s
+-- KEYS  plan (string)
 --
--- Answers the note that stands: the first one.
-local before = redis.call('GET', KEYS[1])
+-- Returns the plan that is stored: that of the first request.
+local plan_key = KEYS[1]
+local plan, seconds = unpack(ARGV)
+
+local before = redis.call('GET', plan_key)
 if before then return before end
-redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
-return ARGV[1]
+redis.call('SET', plan_key, plan, 'EX', seconds)
+return plan

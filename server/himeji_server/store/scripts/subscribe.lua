@@ -1,23 +1,27 @@
--- Has the bells of a game rung at a process from now on, or no more.
+-- Adds a process to the subscribers of a game, or removes it.
 --
--- KEYS  1 game (hash)
--- ARGV  1 process  2 "1" to ring there, "0" not to
+-- KEYS  game (hash)
+-- ARGV  subscribed: "1" to add the process, "0" to remove it
 --
--- Nothing is rung after the end of a game.
-local game = redis.call('HMGET', KEYS[1], 'state', 'ears')
-if not game[1] or game[1] == 'over' then return end
-local ears, listens = {}, false
-for ear in string.gmatch(game[2] or '', '%S+') do
-  listens = listens or ear == ARGV[1]
-  if ear ~= ARGV[1] then ears[#ears + 1] = ear end
+-- A game that is over has no subscribers: nothing changes any more.
+local game_key = KEYS[1]
+local process, subscribed = unpack(ARGV)
+
+local state, before = unpack(redis.call('HMGET', game_key, 'state', 'subscribers'))
+if not state or state == 'over' then return end
+local subscribers, found = {}, false
+for each in string.gmatch(before or '', '%S+') do
+  found = found or each == process
+  if each ~= process then subscribers[#subscribers + 1] = each end
 end
-if listens == (ARGV[2] == '1') then return end
-if ARGV[2] == '1' then
-  ears[#ears + 1] = ARGV[1]
-  if #ears > 32 then table.remove(ears, 1) end -- who lives and is left out says so again
+if found == (subscribed == '1') then return end
+if subscribed == '1' then
+  subscribers[#subscribers + 1] = process
+  -- The oldest is most likely gone; a process that lives polls, and subscribes again.
+  if #subscribers > 32 then table.remove(subscribers, 1) end
 end
-if #ears == 0 then
-  redis.call('HDEL', KEYS[1], 'ears')
+if #subscribers == 0 then
+  redis.call('HDEL', game_key, 'subscribers')
 else
-  redis.call('HSET', KEYS[1], 'ears', table.concat(ears, ' '))
+  redis.call('HSET', game_key, 'subscribers', table.concat(subscribers, ' '))
 end
