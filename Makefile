@@ -10,7 +10,7 @@ JAVASCRIPT := $(VENV)/javascript
 MODULES := $(JAVASCRIPT)/node_modules/.ready
 RULES := $(shell find engine/himeji/rules -name '*.py' 2>/dev/null)
 CONTRACT := $(wildcard proto/released.binpb)
-# Tests of the rules that do the same whichever form of the rules they find.
+# Tests of the rules that do not depend on whether the rules are compiled.
 SAME_IN_BOTH := --ignore tests/rules/test_forms.py --ignore tests/rules/test_rule_coverage.py
 ARGS ?=
 
@@ -23,7 +23,7 @@ help: ## list these targets
 
 setup: $(READY) $(MODULES) ## make the virtual environment with everything the project uses
 
-# The extensions are left out here and built by `build`, so that editing never waits for a compiler.
+# Extensions are compiled by `build` only, so that set-up never waits for a compiler.
 $(READY): pyproject.toml setup.py constraints.txt
 	@test -x $(BIN)/pip || { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 	  "Himeji needs Python 3.11 or newer: name it by make PYTHON=...")' && $(PYTHON) -m venv $(VENV); }
@@ -44,8 +44,8 @@ $(MODULES): docs/examples/javascript/package.json $(READY)
 
 build: $(BUILT) ## compile the rules with mypyc (without a C compiler or Python's headers: a warning, and pure Python)
 
-# Rules that nothing here can compile are not marked as built, so that the next build looks again;
-# the folder `build` tells that compiling was tried.
+# If the rules cannot be compiled, they are not marked as built, so that the next build tries again;
+# the folder `build` exists only if compiling was tried.
 $(BUILT): $(READY) $(RULES) setup.py
 	@rm -rf build; find engine -name '*.so' -delete
 	@$(BIN)/python setup.py --quiet build_ext --inplace
@@ -60,16 +60,16 @@ test: check $(BUILT) $(MODULES) ## run everything: the checks, and the whole sui
 	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
 
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
-	$(BIN)/python tests/languages/tools.py
-	$(BIN)/pytest tests/languages/check_cpp.py $(ARGS)
+	$(BIN)/python -m tests.programs.debian_packages cpp
+	$(BIN)/pytest tests/programs/cpp/check_cpp.py $(ARGS)
 
 test-browser: $(BUILT) ## use the page in a real browser (needs Debian's Chromium; root installs it)
-	$(BIN)/python -m tests.browser.tools
-	$(BIN)/pytest tests/browser/check_page.py $(ARGS)
+	$(BIN)/python -m tests.programs.debian_packages browser
+	$(BIN)/pytest tests/programs/browser/check_page.py $(ARGS)
 
 screenshots: $(BUILT) ## draw the pages of docs/images with Debian's Chromium
-	$(BIN)/python -m tests.browser.tools
-	$(BIN)/python -m tests.browser.screenshots
+	$(BIN)/python -m tests.programs.debian_packages browser
+	$(BIN)/python -m tests.programs.browser.screenshots
 
 check: $(READY) ## run what needs no server: format, lint, types, layers, contract, generated code
 	$(BIN)/ruff format --check .
@@ -97,17 +97,17 @@ laws: $(BUILT) ## play a thousand fresh games against every law (some minutes)
 	$(BIN)/pytest --numprocesses auto --games 1000 --timeout 3000 \
 	  tests/rules/test_laws.py tests/rules/*/test_conservation.py $(ARGS)
 
-bench: $(BUILT) ## measure, as a table and as JSON
-	$(BIN)/python -m tests.bench $(ARGS)
+bench: $(BUILT) ## measure the engine and the server, as tables (ARGS="--json FILE" writes JSON, too)
+	$(BIN)/python -m tests.programs.bench $(ARGS)
 
-chaos: $(BUILT) ## play for minutes while arenas and Redis are killed, and check every promise
-	$(BIN)/python -m tests.chaos $(ARGS)
+chaos: $(BUILT) ## play for minutes while arenas and Redis are killed, and check every guarantee
+	$(BIN)/python -m tests.programs.chaos $(ARGS)
 
-ladder-sim: $(READY) ## measure how fast ratings find the truth, beside Elo and TrueSkill
-	$(BIN)/python -m tests.convergence $(ARGS)
+ladder-sim: $(READY) ## measure how fast ratings converge, compared with Elo and TrueSkill
+	$(BIN)/python -m tests.programs.ladder_sim $(ARGS)
 
-ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every promise
-	$(BIN)/python -m tests.ladder_battle $(ARGS)
+ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every guarantee
+	$(BIN)/python -m tests.programs.ladder_chaos $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
 	$(BIN)/python -m loadtest $(ARGS)
@@ -115,16 +115,16 @@ loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, a
 capacity: $(BUILT) ## measure what this machine holds (ARGS=--publish writes docs/capacity.md; half an hour)
 	$(BIN)/python -m loadtest.capacity $(ARGS)
 
-cluster-test: $(BUILT) ## run the server's suite on a Redis Cluster of six nodes, and play while nodes are lost
+cluster-test: $(BUILT) ## run the server's tests on a Redis Cluster of six nodes, and play while nodes are killed
 	$(BIN)/pytest --cluster --numprocesses 2 --dist loadfile --no-loadscope-reorder --timeout 700 \
-	  tests/cluster/check_cluster.py tests/server $(ARGS)
+	  tests/programs/chaos/check_cluster.py tests/server $(ARGS)
 
 rolling-test: $(BUILT) ## restart arenas behind a balancer one by one while bots play (needs Debian's HAProxy; root installs it)
-	$(BIN)/python -m tests.rolling.tools
-	$(BIN)/python -m tests.rolling $(ARGS)
+	$(BIN)/python -m tests.programs.debian_packages rolling_restart
+	$(BIN)/python -m tests.programs.rolling_restart $(ARGS)
 
 fresh-test: ## clone, and `make test` there as a new user with hardly any environment (needs root and Debian's Python)
-	$(PYTHON) -m tests.fresh --new-user make test PYTHON=/usr/bin/python3
+	$(PYTHON) -m tests.programs.fresh_clone --new-user make test PYTHON=/usr/bin/python3
 
 clean: ## remove what the other targets made (not the data folder .himeji)
 	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

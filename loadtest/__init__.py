@@ -1,1 +1,1 @@
-"""Load for an arena: mixed behaviour with Locust, and what a machine holds (docs/load.md)."""
+"""Load tests: a mixed load with Locust, and the capacity of a machine (docs/load.md)."""

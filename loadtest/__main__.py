@@ -1,11 +1,10 @@
-"""`make loadtest`: a bounded load of mixed bots, measured by Locust, that fails on any error."""
+"""`make loadtest`: a bounded, mixed load of bots, measured by Locust; fails on any error."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -19,26 +18,32 @@ from himeji import rules
 from rich.console import Console
 from rich.table import Table
 
-from loadtest import weights
-from loadtest.arena import ArenaFailedError, end, heed_sigterm, own_arena, without_settings
+from loadtest import user_weights
+from loadtest.arena import (
+    HOST,
+    POLL_SECONDS,
+    ArenaFailedError,
+    clean_environment,
+    free_port,
+    raise_on_sigterm,
+    stop_process,
+    temporary_arena,
+)
 
 ROOT: Final = Path(__file__).parents[1]
 LOCUSTFILE: Final = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS: Final = 15
-"""How long users may take to finish what they are at when the time is over."""
+"""Time for users to finish their games when the load ends."""
 
 START_SECONDS: Final = 180
-"""How long Locust's processes may take to start and to end, beside the load."""
-
-HOST: Final = "127.0.0.1"
-_LOOK_SECONDS: Final = 0.25
+"""Time for Locust's processes to start and to stop."""
 
 Process = subprocess.Popen[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """A load, as the command line has it."""
+    """The options of the command line."""
 
     users: int
     seconds: int
@@ -52,30 +57,37 @@ class Load:
 
     @property
     def summary(self) -> Path:
-        """The file in which Locust says what happened."""
+        """The figures, as the locustfile writes them."""
         return self.out / "summary.json"
 
     @property
     def report(self) -> Path:
-        """The report for people."""
+        """Locust's report with charts."""
         return self.out / "report.html"
 
-    def arguments(self, target: str) -> list[str]:
-        """What every process of Locust is told."""
-        told = ["-f", str(LOCUSTFILE), "--host", target, "--ruleset", self.ruleset]
-        told += ["--weights", self.weights, "--think", str(self.think), "--loglevel", "WARNING"]
-        return [*told, "--stop-timeout", str(STOP_SECONDS)]
+    def common_arguments(self, target: str) -> list[str]:
+        """Arguments of every Locust process."""
+        arguments = ["-f", str(LOCUSTFILE), "--host", target, "--ruleset", self.ruleset]
+        arguments += [
+            "--weights",
+            self.weights,
+            "--think",
+            str(self.think),
+            "--loglevel",
+            "WARNING",
+        ]
+        return [*arguments, "--stop-timeout", str(STOP_SECONDS)]
 
-    def leading(self) -> list[str]:
-        """What the process that holds the run is told besides."""
-        told = ["--headless", "--users", str(self.users), "--spawn-rate", str(self.spawn_rate)]
-        told += ["--seconds", str(self.seconds), "--games", str(self.games), "--only-summary"]
-        return [*told, "--summary", str(self.summary), "--html", str(self.report)]
+    def master_arguments(self) -> list[str]:
+        """Further arguments of the process that controls the run."""
+        arguments = ["--headless", "--users", str(self.users), "--spawn-rate", str(self.spawn_rate)]
+        arguments += ["--seconds", str(self.seconds), "--games", str(self.games), "--only-summary"]
+        return [*arguments, "--summary", str(self.summary), "--html", str(self.report)]
 
 
-def _weights(_context: click.Context, _option: click.Parameter, text: str) -> str:
+def _checked_weights(_context: click.Context, _option: click.Parameter, text: str) -> str:
     try:
-        weights.parse(text)
+        user_weights.parse(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
     return text
@@ -87,7 +99,7 @@ def _weights(_context: click.Context, _option: click.Parameter, text: str) -> st
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Users at the same time. A player is a table: a bot for each seat.",
+    help="Users at the same time. A user who plays has a bot for each seat.",
 )
 @click.option(
     "--seconds",
@@ -114,10 +126,10 @@ def _weights(_context: click.Context, _option: click.Parameter, text: str) -> st
     "--weights",
     "shares",
     metavar="KIND=N,…",
-    default=weights.STANDARD,
+    default=user_weights.STANDARD,
     show_default=True,
-    callback=_weights,
-    help=f"How many of each kind of user come: {', '.join(weights.KINDS)}.",
+    callback=_checked_weights,
+    help=f"How many of each kind of user come: {', '.join(user_weights.KINDS)}.",
 )
 @click.option(
     "--ruleset",
@@ -167,60 +179,63 @@ def main(*, shares: str, processes: int, target: str | None, out: Path, **number
     stopped again. Writes report.html, summary.json and the logs, prints a table, and fails if
     anything at all failed.
     """
-    heed_sigterm()
+    raise_on_sigterm()
     out.mkdir(parents=True, exist_ok=True)
     load = Load(weights=shares, out=out, **numbers)
     for stale in (load.summary, load.report):
         stale.unlink(missing_ok=True)
     try:
         if target is None:
-            with own_arena(out / "arena.log", "--processes", str(processes)) as arena:
-                environment = without_settings() | {"HIMEJI_TOKEN_FILE": str(arena.token_file)}
+            with temporary_arena(out / "arena.log", "--processes", str(processes)) as arena:
+                environment = clean_environment() | {"HIMEJI_TOKEN_FILE": str(arena.token_file)}
                 run(load, arena.target, environment, arena.check)
         else:
             run(load, target, dict(os.environ), lambda: None)
     except (ArenaFailedError, LocustFailedError) as error:
         raise click.ClickException(str(error)) from error
     finally:
-        wrong = report(load)
-    if wrong:
-        raise click.ClickException(wrong)
+        problem = report(load)
+    if problem:
+        raise click.ClickException(problem)
 
 
 class LocustFailedError(Exception):
-    """Locust did not do its work; the sentence says why."""
+    """Locust did not run as it should; the message says why."""
 
 
 def run(load: Load, target: str, environment: dict[str, str], check: Callable[[], None]) -> None:
-    """Run Locust to its end; `check` raises what makes going on useless."""
+    """Run Locust until it ends; `check` is polled and raises if the arena is gone."""
     with contextlib.ExitStack() as stack:
-        leading = load.leading()
+        master_arguments = load.master_arguments()
         if load.workers:
             port = str(free_port())
-            place = ["--master-bind-host", HOST, "--master-bind-port", port]
-            leading += ["--master", "--expect-workers", str(load.workers), *place]
-            there = ["--worker", "--master-host", HOST, "--master-port", port]
+            bind = ["--master-bind-host", HOST, "--master-bind-port", port]
+            master_arguments += ["--master", "--expect-workers", str(load.workers), *bind]
+            connect = ["--worker", "--master-host", HOST, "--master-port", port]
             for number in range(1, load.workers + 1):
-                words = [*load.arguments(target), *there]
-                stack.enter_context(locust(words, load.out / f"worker-{number}.log", environment))
+                arguments = [*load.common_arguments(target), *connect]
+                stack.enter_context(
+                    locust(arguments, load.out / f"worker-{number}.log", environment)
+                )
         log = load.out / "locust.log"
-        master = stack.enter_context(locust([*load.arguments(target), *leading], log, environment))
+        arguments = [*load.common_arguments(target), *master_arguments]
+        master = stack.enter_context(locust(arguments, log, environment))
         until = time.monotonic() + load.seconds + STOP_SECONDS + START_SECONDS
         while master.poll() is None:
             check()
             if time.monotonic() > until:
-                raise LocustFailedError(f"Locust does not end (see {log})")
-            time.sleep(_LOOK_SECONDS)
+                raise LocustFailedError(f"Locust did not end in time (see {log})")
+            time.sleep(POLL_SECONDS)
         check()
 
 
 @contextlib.contextmanager
-def locust(words: list[str], log: Path, environment: dict[str, str]) -> Iterator[Process]:
-    """Hold a process of Locust."""
+def locust(arguments: list[str], log: Path, environment: dict[str, str]) -> Iterator[Process]:
+    """Run a Locust process for a `with` block."""
     paths = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH")]))
     with log.open("w") as output:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "locust", *words],
+            [sys.executable, "-m", "locust", *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
             text=True,
@@ -229,22 +244,22 @@ def locust(words: list[str], log: Path, environment: dict[str, str]) -> Iterator
         try:
             yield process
         finally:
-            end(process)
+            stop_process(process)
 
 
 def report(load: Load) -> str:
-    """Print what happened; why it is a failure, empty if it is none."""
+    """Print the results; returns why the load test fails, or an empty text."""
     if not load.summary.exists():
         return f"Locust left no summary (see {load.out / 'locust.log'})"
     found = json.loads(load.summary.read_text(encoding="utf-8"))
     console = Console(width=None if sys.stdout.isatty() else 100)
-    console.print(_events(found))
+    console.print(_event_table(found))
     console.print(f"report: {load.report}")
     for fault in found["faults"]:
         console.print(fault, markup=False)
     for each in found["failures"]:
-        what = f"{each['count']} x {each['kind']} {each['name']}: {each['reason']}"
-        console.print(what, style="red", markup=False)
+        failure = f"{each['count']} x {each['kind']} {each['name']}: {each['reason']}"
+        console.print(failure, style="red", markup=False)
     failures = sum(each["count"] for each in found["failures"]) + len(found["faults"])
     if failures:
         return f"{failures} failures, as listed above"
@@ -253,26 +268,18 @@ def report(load: Load) -> str:
     return ""
 
 
-def _events(found: dict[str, Any]) -> Table:
+def _event_table(found: dict[str, Any]) -> Table:
     seconds = max(found["seconds"], 1e-9)
     table = Table(title=f"{seconds:.0f} s of load (times in ms)", title_justify="left")
     table.add_column("kind")
     table.add_column("name")
-    for heading in ("count", "failed", "per s", "p50", "p99", "most"):
+    for heading in ("count", "failed", "per s", "p50", "p99", "slowest"):
         table.add_column(heading, justify="right")
     for each in sorted(found["events"], key=lambda each: (each["kind"], each["name"])):
-        times = [f"{each[key]:,.0f}" for key in ("p50", "p99", "most")]
+        times = [f"{each[key]:,.0f}" for key in ("p50", "p99", "slowest")]
         counts = [f"{each['count']:,}", f"{each['failed']:,}", f"{each['count'] / seconds:,.1f}"]
         table.add_row(each["kind"], each["name"], *counts, *times)
     return table
-
-
-def free_port() -> int:
-    """A port that nobody has at the moment."""
-    with socket.socket() as one:
-        one.bind((HOST, 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

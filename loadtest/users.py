@@ -1,4 +1,4 @@
-"""Locust's users: real bots that play through the SDK's blocking client, and who watches them."""
+"""The kinds of Locust users: bots that play through the SDK's blocking client, and spectators."""
 
 from __future__ import annotations
 
@@ -21,32 +21,31 @@ from himeji.v1.account_service_pb2 import (
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.wire.errors import from_rpc_error
 from himeji_bots.random import RandomBot
-from himeji_sdk import Client, End, OnlineGame, connection, run
-from himeji_sdk.ladders import LadderClient
+from himeji_sdk import Client, End, LadderClient, OnlineGame, connection, run
 from locust import User, task
 from locust.env import Environment
 
-from loadtest.measuring import GAME, Measure
+from loadtest.interceptors import GAME, RequestMetrics
 
 WAIT_SECONDS: Final = 20.0
-"""How long a decision is waited for in one call."""
+"""How long one call waits for a decision."""
 
-REST_SECONDS: Final = 1.0
-"""How long a user rests who found nothing to do, or was refused."""
+IDLE_SECONDS: Final = 1.0
+"""Pause of a user who found nothing to do, or got an error."""
 
-MOST_SIGHTS: Final = 60
-"""Moments of a game that a spectator looks at before turning to another one."""
+MAX_SNAPSHOTS: Final = 60
+"""Snapshots of a game that a spectator reads before choosing another game."""
 
 _Answer = TypeVar("_Answer")
 
 
 class LoadBot(RandomBot):
-    """Plays at random, thinks for a while before each answer, and says when a game is over."""
+    """Plays at random after a pause, and calls back when a game is over."""
 
-    def __init__(self, think: float, over: Callable[[End], None] | None = None) -> None:
+    def __init__(self, think: float, on_end: Callable[[End], None] | None = None) -> None:
         super().__init__()
         self._think = think
-        self._over = over
+        self._on_end = on_end
 
     def choose(self, game: Game, legal: list[int]) -> int:
         if self._think:
@@ -54,73 +53,73 @@ class LoadBot(RandomBot):
         return super().choose(game, legal)
 
     def on_end(self, end: End) -> None:
-        if self._over is not None:
-            self._over(end)
+        if self._on_end is not None:
+            self._on_end(end)
 
 
-class Visitor(User):
-    """What all users share: where the arena is, what is played, and who measures."""
+class ArenaUser(User):
+    """What all kinds of users share: the arena, the ruleset and the metrics."""
 
     abstract = True
-    measure: Measure
-    """Set once for the whole process, by the locustfile."""
+    metrics: RequestMetrics
+    """Set by the locustfile, once for the whole process."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        wanted: Any = environment.parsed_options
-        self.target = connection.find_target(wanted.host)
-        self.ruleset: str = wanted.ruleset
-        self.think: float = wanted.think
+        options: Any = environment.parsed_options
+        self.target = connection.find_target(options.host)
+        self.ruleset: str = options.ruleset
+        self.think: float = options.think
         counts = rules.ruleset(self.ruleset).seat_counts
         self.seats = 2 if 2 in counts else counts[0]
-        self._prepared = False
+        self._is_set_up = False
 
     @task
-    def visit(self) -> None:
-        """Do what this user does once; a refusal has been counted where it came in."""
+    def run_once(self) -> None:
+        """Run `act`; the interceptors have counted the error if there was one."""
         try:
-            if not self._prepared:
-                self.prepare()
-                self._prepared = True
+            if not self._is_set_up:
+                self.set_up()
+                self._is_set_up = True
             self.act()
         except HimejiError:
-            gevent.sleep(REST_SECONDS)
+            gevent.sleep(IDLE_SECONDS)
 
     def on_stop(self) -> None:
-        if self._prepared:
-            self.leave()
+        if self._is_set_up:
+            self.tear_down()
 
-    def prepare(self) -> None:
-        """What this user does once, before anything else."""
+    def set_up(self) -> None:
+        """Runs once, before the first `act`."""
 
     def act(self) -> None:
-        """What this user does again and again."""
+        """Runs again and again."""
         raise NotImplementedError
 
-    def leave(self) -> None:
-        """What this user does at last."""
+    def tear_down(self) -> None:
+        """Runs once, at the end."""
 
-    def finished(self, name: str, since: float, end: End | None) -> None:
-        """Count a game; one that did not come to its end by the rules is a failure."""
+    def count_game(self, name: str, since: float, end: End | None) -> None:
+        """Report a game; one that did not end by the rules is a failure."""
         reason = "unfinished" if end is None else end.reason
         if reason == "finished":
-            self.measure.done(GAME, name, since)
+            self.metrics.succeeded(GAME, name, since)
         else:
-            self.measure.failed(GAME, name, since, reason)
+            self.metrics.failed(GAME, name, since, reason)
 
 
-class StreamPlayer(Visitor):
-    """A table of bots, each with a connection and a stream of its own that stay open."""
+class StreamPlayer(ArenaUser):
+    """A bot for each seat, each with a connection and a stream that stay open."""
 
-    def prepare(self) -> None:
+    def set_up(self) -> None:
         self._client = Client(self.target)
         owner = self._client.who_am_i().owner
-        self._names = [f"{owner}/{fresh_name()}" for _ in range(self.seats)]
+        self._names = [f"{owner}/{unique_name()}" for _ in range(self.seats)]
         self._ends: list[End] = []
-        self._over = Event()
+        self._game_over = Event()
         self._runs = [gevent.spawn(self._run, name) for name in self._names]
 
-    def leave(self) -> None:
+    def tear_down(self) -> None:
         gevent.killall(self._runs, timeout=WAIT_SECONDS)
         self._client.close()
 
@@ -129,7 +128,7 @@ class StreamPlayer(Visitor):
 
     def _ended(self, end: End) -> None:
         self._ends.append(end)
-        self._over.set()
+        self._game_over.set()
 
     def act(self) -> None:
         self._ends.clear()
@@ -138,71 +137,71 @@ class StreamPlayer(Visitor):
         for seat, name in enumerate(self._names):
             self._client.join(game, seat=seat, bot=name)
         while len(self._ends) < self.seats:
-            self._over.clear()
-            gone = gevent.wait([self._over, *self._runs], count=1)
-            for each in gone:
-                if each is not self._over:
-                    each.get()  # raises what ended a bot's run
-        self.finished("stream", since, self._ends[0])
+            self._game_over.clear()
+            done = gevent.wait([self._game_over, *self._runs], count=1)
+            for each in done:
+                if each is not self._game_over:
+                    each.get()  # raises the error that ended a bot
+        self.count_game("stream", since, self._ends[0])
 
 
-class UnaryPlayer(Visitor):
-    """A table of bots that hold the loop themselves, by single calls."""
+class UnaryPlayer(ArenaUser):
+    """A bot for each seat that plays by unary calls."""
 
-    def prepare(self) -> None:
+    def set_up(self) -> None:
         self._clients = [Client(self.target) for _ in range(self.seats)]
         owner = self._clients[0].who_am_i().owner
-        self._names = [f"{owner}/{fresh_name()}" for _ in range(self.seats)]
+        self._names = [f"{owner}/{unique_name()}" for _ in range(self.seats)]
 
-    def leave(self) -> None:
+    def tear_down(self) -> None:
         for client in self._clients:
             client.close()
 
     def act(self) -> None:
         since = time.perf_counter()
         game = self._clients[0].create_game(self.ruleset, seats=self.seats)
-        hands = [
+        seats = [
             client.join(game, seat=seat, bot=self._names[seat])
             for seat, client in enumerate(self._clients)
         ]
-        plays = [gevent.spawn(self._play, hand) for hand in hands]
+        plays = [gevent.spawn(self._play, seat) for seat in seats]
         try:
             gevent.joinall(plays, raise_error=True)
         finally:
             gevent.killall(plays)
-        self.finished("unary", since, hands[0].end)
+        self.count_game("unary", since, seats[0].end)
 
-    def _play(self, hand: OnlineGame) -> None:
+    def _play(self, seat: OnlineGame) -> None:
         bot = LoadBot(self.think)
-        while hand.end is None:
-            asked = hand.decision(wait=WAIT_SECONDS)
-            if asked is not None:
-                hand.submit(bot.choose(asked.game, asked.legal))
+        while seat.end is None:
+            decision = seat.decision(wait=WAIT_SECONDS)
+            if decision is not None:
+                seat.submit(bot.choose(decision.game, decision.legal))
 
 
-class Spectator(Visitor):
-    """Looks for games that are played and watches one for a while."""
+class Spectator(ArenaUser):
+    """Watches a random live game for a while."""
 
-    def prepare(self) -> None:
+    def set_up(self) -> None:
         self._client = Client(self.target)
 
-    def leave(self) -> None:
+    def tear_down(self) -> None:
         self._client.close()
 
     def act(self) -> None:
         games = self._client.games()
         if not games:
-            gevent.sleep(REST_SECONDS)
+            gevent.sleep(IDLE_SECONDS)
             return
-        seen = random.choice(games).watch()  # noqa: S311 - no secret
-        for _, sight in zip(range(MOST_SIGHTS), seen, strict=False):
-            if sight.end is not None:
+        snapshots = random.choice(games).watch()  # noqa: S311 - no secret
+        for _, snapshot in zip(range(MAX_SNAPSHOTS), snapshots, strict=False):
+            if snapshot.end is not None:
                 break
-        seen.close()  # type: ignore[attr-defined]
+        snapshots.close()  # type: ignore[attr-defined]
 
 
-class Newcomer(Visitor):
-    """Registers, makes a bot, and plays a first game with it on all seats."""
+class Newcomer(ArenaUser):
+    """Registers an owner and a bot, and plays a first game with the bot on all seats."""
 
     def act(self) -> None:
         secret, bot = register(self.target)
@@ -213,13 +212,13 @@ class Newcomer(Visitor):
             for seat in range(self.seats):
                 client.join(game, seat=seat, bot=bot)
             ends = run(LoadBot(self.think), self.target, secret, name=bot, games=1)
-        self.finished("newcomer", since, ends[0] if ends else None)
+        self.count_game("newcomer", since, ends[0] if ends else None)
 
 
-class LadderBot(Visitor):
-    """A registered bot that enters a ladder, plays whom it is paired with, and reads the table."""
+class LadderBot(ArenaUser):
+    """A registered bot that enters a ladder, plays one game and reads the standings."""
 
-    def prepare(self) -> None:
+    def set_up(self) -> None:
         self._secret, self._bot = register(self.target)
         with LadderClient(self.target) as ladders:
             found = [
@@ -235,41 +234,41 @@ class LadderBot(Visitor):
         since = time.perf_counter()
         bot = LoadBot(self.think)
         ends = run(bot, self.target, self._secret, name=self._bot, ladders=[self._ladder], games=1)
-        self.finished("ladder", since, ends[0] if ends else None)
+        self.count_game("ladder", since, ends[0] if ends else None)
         with LadderClient(self.target) as ladders:
             ladders.call("GetStandings", ladder=self._ladder)
 
 
-KINDS: Final[dict[str, type[Visitor]]] = {
+KINDS: Final[dict[str, type[ArenaUser]]] = {
     "stream": StreamPlayer,
     "unary": UnaryPlayer,
     "spectator": Spectator,
     "ladder": LadderBot,
     "newcomer": Newcomer,
 }
-"""The users by the names that `--weights` has."""
+"""By the names of the option `--weights`."""
 
 
-def fresh_name() -> str:
-    """A name that nothing has yet."""
+def unique_name() -> str:
+    """A name for a new owner or bot."""
     return f"load-{uuid.uuid4().hex[:12]}"
 
 
 def register(target: str) -> tuple[str, str]:
-    """Register an owner with a bot, as a stranger; the secret, and the bot's name."""
-    owner = fresh_name()
+    """Register an owner with a bot, without a token; returns the secret and the bot's name."""
+    owner = unique_name()
     with connection.channel(target) as channel:
         stub = AccountServiceStub(channel)
         new = CreateOwnerRequest(request_id=str(uuid.uuid4()), owner=owner)
-        secret = _answered(lambda: stub.CreateOwner(new, timeout=WAIT_SECONDS)).secret
+        secret = _call(lambda: stub.CreateOwner(new, timeout=WAIT_SECONDS)).secret
         bot = CreateBotRequest(request_id=str(uuid.uuid4()), bot=f"{owner}/bot")
-        shown = connection.credentials(secret)
-        _answered(lambda: stub.CreateBot(bot, metadata=shown, timeout=WAIT_SECONDS))
+        metadata = connection.credentials(secret)
+        _call(lambda: stub.CreateBot(bot, metadata=metadata, timeout=WAIT_SECONDS))
     return secret, bot.bot
 
 
-def _answered(call: Callable[[], _Answer]) -> _Answer:
-    """Make a call; raises what the arena refuses."""
+def _call(call: Callable[[], _Answer]) -> _Answer:
+    """Make a call and raise gRPC errors as those of the SDK."""
     try:
         return call()
     except grpc.RpcError as error:

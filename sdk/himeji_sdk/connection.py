@@ -1,4 +1,6 @@
-"""Where an arena is and how to show it a token: blocking calls alone, which gevent can patch.
+"""Channels, tokens and retry delays, for programs that speak the contract themselves.
+
+`run`, `Client` and `LadderClient` use the same. All calls block, so that gevent can patch them.
 
 A token comes from the first of: the argument, HIMEJI_TOKEN, the file that HIMEJI_TOKEN_FILE names,
 and the file that an arena in development mode keeps in its data folder (HIMEJI_DATA, `.himeji`).
@@ -26,15 +28,27 @@ from himeji.rules.errors import (
 )
 from himeji.wire.errors import RETRY_AFTER
 
-TARGET: Final = "127.0.0.1:50051"
-"""Where an arena is unless it was told otherwise."""
+__all__ = [
+    "DEFAULT_TARGET",
+    "Backoff",
+    "channel",
+    "credentials",
+    "find_target",
+    "find_token",
+    "intercept",
+    "proxy_options",
+    "with_advice",
+]
+
+DEFAULT_TARGET: Final = "127.0.0.1:50051"
+"""The address of an arena on this machine with default settings."""
 
 _OPTIONS: Final[list[tuple[str, Any]]] = [
     # A replay of a long game is larger than gRPC's standard of 4 MB would ever need; a wrong
     # server must not fill the memory all the same.
     ("grpc.max_receive_message_length", 64 << 20),
-    # A line that died without a word is noticed within half a minute. An arena allows a ping
-    # every few seconds (docs/limits.md).
+    # A dead connection is noticed within half a minute. An arena allows a ping every few seconds
+    # (docs/limits.md).
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.max_pings_without_data", 0),
@@ -51,13 +65,13 @@ _WHERE_TOKENS_ARE: Final = (
 
 
 def channel(target: str) -> grpc.Channel:
-    """A new channel to an arena."""
+    """A new channel to an arena, with keepalive and without a proxy for this machine."""
     options = [*_OPTIONS, *proxy_options(target)]
     return grpc.intercept_channel(grpc.insecure_channel(target, options=options), *_interceptors)
 
 
 def proxy_options(target: str) -> list[tuple[str, Any]]:
-    """Channel options that keep gRPC from asking a proxy (http_proxy) for this machine itself."""
+    """Channel options that keep gRPC from using a proxy (http_proxy) for this machine itself."""
     return [_NO_PROXY] if _LOOPBACK.fullmatch(target) else []
 
 
@@ -68,11 +82,11 @@ def intercept(*interceptors: Any) -> None:
 
 def find_target(target: str | None = None) -> str:
     """The address to use: the argument, HIMEJI_TARGET, or that of an arena on this machine."""
-    return target or os.environ.get("HIMEJI_TARGET") or TARGET
+    return target or os.environ.get("HIMEJI_TARGET") or DEFAULT_TARGET
 
 
 def credentials(token: str) -> tuple[tuple[str, str], ...]:
-    """The metadata that show a token."""
+    """The metadata of a call that carries a token."""
     return (("authorization", f"Bearer {token}"),)
 
 
@@ -92,8 +106,8 @@ def find_token(token: str | None = None, file: Path | None = None) -> str:
         ) from None
 
 
-def advised(error: HimejiError, target: str) -> HimejiError:
-    """The same error, whose sentence now says as well what to do."""
+def with_advice(error: HimejiError, target: str) -> HimejiError:
+    """The same error, whose message now also says what to do about it."""
     for kind, advice in _ADVICE.items():
         if isinstance(error, kind):
             error.message = advice.format(message=error.message, target=target)
@@ -117,21 +131,24 @@ _ADVICE: Final[dict[type[HimejiError], str]] = {
 
 
 class Backoff:
-    """How long to wait before the next try: ever longer, and never the same for two clients."""
+    """Delays between retries: exponential, with jitter, so that clients do not retry in step."""
 
     FIRST: Final = 0.1
+    """Seconds of the first delay, at most."""
+
     LONGEST: Final = 10.0
+    """Seconds of any delay, at most."""
 
     def __init__(self) -> None:
         self._tries = 0
         self._random = random.SystemRandom()
 
     def reset(self) -> None:
-        """It worked: the next wait is a short one."""
+        """Start again with a short delay, after a success."""
         self._tries = 0
 
     def next(self, error: HimejiError | None = None) -> float:
-        """Seconds to wait now; after an error at least as long as it says."""
+        """Seconds to wait now; after an error at least as long as the arena asks for."""
         longest = min(self.LONGEST, self.FIRST * 2 ** min(self._tries, 30))
         self._tries += 1
         advice = int(error.details.get(RETRY_AFTER, 0)) / 1000 if error is not None else 0.0

@@ -7,9 +7,9 @@ from himeji_bots import castle, duel, evaluation, mcts, planner
 from himeji_bots.evaluation import estimate, lead
 from himeji_bots.mcts import MctsBot
 from himeji_bots.planner import PlannerBot
-from himeji_sdk import catalogue, play
-from himeji_sdk.match import Match, Tally
-from himeji_sdk.match.plan import Table
+from himeji_sdk import play
+from himeji_sdk._bot_loader import find_bot, installed_bots, load_bot
+from himeji_sdk.match import Match, MatchRunner, Tally
 
 QUICK = ("random", "greedy", "planner:width=2", "mcts:iterations=2")
 TABLES = [(name, seats) for name, known in rules.RULESETS.items() for seats in known.seat_counts]
@@ -18,27 +18,27 @@ TABLES = [(name, seats) for name, known in rules.RULESETS.items() for seats in k
 @pytest.mark.parametrize("bot", QUICK)
 @pytest.mark.parametrize(("ruleset", "seats"), TABLES)
 def test_every_bot_plays_every_ruleset_at_every_table(bot, ruleset, seats):
-    assert play([catalogue.load(bot)] * seats, ruleset=ruleset, seed=3).game.over
+    assert play([load_bot(bot)] * seats, ruleset=ruleset, seed=3).game.over
 
 
 @pytest.mark.parametrize("bot", QUICK)
 def test_a_bot_with_a_seed_plays_the_same_game_again(bot):
     first, again = (
-        play([catalogue.find(bot).bot(seed=seat) for seat in range(2)], seed=5) for _ in range(2)
+        play([find_bot(bot).bot(seed=seat) for seat in range(2)], seed=5) for _ in range(2)
     )
     assert first.actions == again.actions
 
 
 def test_every_reference_bot_is_known_by_name():
-    assert {"random", "greedy", "planner", "mcts"} <= catalogue.names().keys()
+    assert {"random", "greedy", "planner", "mcts"} <= installed_bots().keys()
 
 
 def score(stronger, weaker, groups, ruleset="base"):
     """The score of a bot over so many groups, the same ones each time."""
     match = Match((stronger, weaker), ruleset=ruleset, seed=2)
-    table, tally = Table(match), Tally(match)
+    runner, tally = MatchRunner(match), Tally(match)
     for number in range(groups):
-        tally.add(table.play(number))
+        tally.add(runner.play(number))
     return tally.standings()[0].score
 
 
@@ -134,7 +134,7 @@ def test_the_tree_is_kept_as_long_as_the_game_follows_it():
 @pytest.mark.parametrize("wrong", ["mcts:seconds=0", "mcts:iterations=0", "planner:width=0"])
 def test_a_search_without_a_budget_is_refused(wrong):
     with pytest.raises(InvalidRequest, match=r"more than zero|at least 1"):
-        catalogue.load(wrong)
+        load_bot(wrong)
 
 
 def test_without_an_estimate_the_tree_search_plays_games_to_the_end(monkeypatch):
@@ -159,11 +159,11 @@ def test_a_family_without_an_estimate_is_judged_by_its_points(monkeypatch):
     monkeypatch.setattr(evaluation, "ESTIMATES", {})
     game = rules.new_game("base", 3, seed=1)
     assert estimate(game) == [0.0, 0.0, 0.0]
-    assert play([catalogue.load("greedy")] * 2, seed=3).game.over
+    assert play([load_bot("greedy")] * 2, seed=3).game.over
 
 
 def test_at_the_end_the_estimate_is_the_score():
-    played = play([catalogue.load("random")] * 2, seed=3)
+    played = play([load_bot("random")] * 2, seed=3)
     assert estimate(played.game) == played.scores
 
 

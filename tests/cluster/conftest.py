@@ -1,10 +1,10 @@
-"""Clusters and arenas for these tests."""
+"""Starts clusters, and arenas on them."""
 
 import contextlib
 
 import pytest
 
-from loadtest.arena import own_arena
+from loadtest.arena import temporary_arena
 from tests.cluster.nodes import Cluster
 
 
@@ -24,6 +24,6 @@ def start_arena(tmp_path):
 
         def start(url, *options):
             log = tmp_path / f"arena-{len(list(tmp_path.iterdir()))}.log"
-            return stack.enter_context(own_arena(log, "--redis", url, *options))
+            return stack.enter_context(temporary_arena(log, "--redis", url, *options))
 
         yield start

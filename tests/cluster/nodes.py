@@ -1,4 +1,4 @@
-"""A Redis Cluster of one's own: nodes as processes on free ports, without any tool beside them."""
+"""A Redis Cluster of processes on free ports, set up without redis-cli."""
 
 import contextlib
 import shutil
@@ -12,36 +12,36 @@ import redis
 from himeji_server.launch.embedded_redis import find_binary
 from redis.exceptions import RedisError
 
-PATIENCE = 120.0
-"""Seconds after which something that should happen did not; generous, for slow machines."""
+TIMEOUT = 120.0
+"""Seconds for anything that should happen soon; generous, for slow machines."""
 
 SLOTS = 16384
-BUS = 10_000  # a node's bus listens this much above its port, so the port must leave room
+BUS_OFFSET = 10_000  # the port of a node's bus, above its own port
 
 
 def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not condition():
-        assert time.monotonic() < deadline, f"in vain: waited until {what}"
+        assert time.monotonic() < deadline, f"timed out: waited until {what}"
         time.sleep(0.1)
 
 
 def free_port():
-    """A port below which, and above which by BUS, nobody listens."""
+    """A free port whose bus port is free, too."""
     for _ in range(200):
         with socket.socket() as one, socket.socket() as other:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
-            if port + BUS > 65535:
+            if port + BUS_OFFSET > 65535:
                 continue
             with contextlib.suppress(OSError):
-                other.bind(("127.0.0.1", port + BUS))
+                other.bind(("127.0.0.1", port + BUS_OFFSET))
                 return port
-    raise AssertionError("there is no port with a free one above it")
+    raise AssertionError("no port with a free bus port was found")
 
 
 class Node:
-    """A server of the cluster."""
+    """A Redis process of the cluster."""
 
     def __init__(self, folder, settings=()):
         self._folder = Path(tempfile.mkdtemp(dir=folder))
@@ -53,7 +53,7 @@ class Node:
             self.start()
             if not self.killed:
                 break
-            self.client.close()  # somebody else took the port, or the one of its bus, meanwhile
+            self.client.close()  # another process took one of the ports meanwhile
         self.id = self.client.execute_command("CLUSTER", "MYID")
 
     @property
@@ -76,13 +76,13 @@ class Node:
         return False
 
     def ok(self):
-        """Whether it says that the whole cluster works."""
+        """Whether it considers the whole cluster to work."""
         with contextlib.suppress(RedisError):
             return "cluster_state:ok" in self.raw("CLUSTER", "INFO")
         return False
 
     def raw(self, *command):
-        """The text that it answers with, as it is."""
+        """The reply of a command as text, not parsed."""
         with redis.Redis(port=self.port, socket_timeout=60) as client:
             client.set_response_callback(" ".join(command), lambda answer, **_: answer)
             return client.execute_command(*command).decode()
@@ -93,12 +93,12 @@ class Node:
         return False
 
     def offset(self):
-        """How much was written, in bytes, as far as it knows."""
+        """Its replication offset in bytes."""
         facts = self.client.info("replication")
         return facts["master_repl_offset" if facts["role"] == "master" else "slave_repl_offset"]
 
     def slots(self):
-        """The slots that it has."""
+        """The slots that it owns."""
         [row] = [
             line.split()
             for line in self.raw("CLUSTER", "NODES").splitlines()
@@ -106,27 +106,30 @@ class Node:
         ]
         for each in row[8:]:
             first, _, last = each.partition("-")
-            if first.isdecimal():  # others are slots on their way
+            if first.isdecimal():  # the others are slots that migrate
                 yield from range(int(first), int(last or first) + 1)
 
     def is_linked(self):
-        """Whether it is a replica that gets what its primary writes."""
+        """Whether it is a replica that is connected to its primary."""
         with contextlib.suppress(RedisError):
             return self.client.info("replication").get("master_link_status") == "up"
         return False
 
+    def is_serving(self):
+        return self.is_primary() or self.is_linked()
+
     def counts_replicas(self, number):
-        """Whether it says of every slot that so many replicas have it."""
+        """Whether it knows that many replicas of every slot."""
         rows = self.client.execute_command("CLUSTER", "SLOTS")
         return all(len(replicas) == number for _, _, _, *replicas in rows)
 
-    def cut_off_from(self, primary):
-        """Get nothing more of what a primary writes, although both are there."""
+    def stop_replication(self, primary):
+        """Receive nothing more from the primary, although both are up."""
         self.client.config_set("masterauth", "not-its-password")
         primary.client.execute_command("CLIENT", "KILL", "TYPE", "replica")
 
-    def let_follow(self):
-        """Follow a primary again, if there is one."""
+    def resume_replication(self):
+        """Connect to the primary again, if it is up."""
         self.client.config_set("masterauth", "")
 
     def kill(self):
@@ -142,7 +145,7 @@ class Node:
 
 
 class Cluster:
-    """Primaries with an equal share of the slots, and as many replicas of each."""
+    """Primaries with an equal share of the slots, and the same number of replicas for each."""
 
     def __init__(self, primaries=3, replicas=0, settings=()):
         self._folder = Path(tempfile.mkdtemp(prefix="hj-"))
@@ -171,15 +174,15 @@ class Cluster:
         self.wait_until_ok()
         for number in range(primaries, len(self.nodes)):
             node = self.nodes[number]
-            wait_until(node.is_linked, "a replica follows its primary")
+            wait_until(node.is_linked, "a replica is connected to its primary")
         wait_until(
             lambda: all(node.counts_replicas(replicas) for node in self.nodes),
-            "every node knows that the replicas could take over",
+            "every node knows the replicas",
         )
 
     def _knows_all(self, node):
         known = [line.split() for line in node.raw("CLUSTER", "NODES").splitlines()]
-        linked = [words for words in known if "handshake" not in words[2]]
+        linked = [row for row in known if "handshake" not in row[2]]
         return len(linked) == len(self.nodes)
 
     def wait_until_ok(self):
@@ -196,13 +199,13 @@ class Cluster:
             node.kill()
 
     def start(self):
-        """Start the nodes that were killed, and wait until they work together."""
+        """Start the nodes that were killed, and wait until the cluster works."""
         started = [node for node in self.nodes if node.killed]
         for node in started:
             node.start()
         self.wait_until_ok()
         for node in started:
-            wait_until(lambda: node.is_primary() or node.is_linked(), "a replica follows again")  # noqa: B023
+            wait_until(node.is_serving, "a node is a primary or replicates one")
         return self
 
     def send_signal(self, number):
@@ -213,37 +216,35 @@ class Cluster:
         return not any(node.killed for node in self.nodes)
 
     def primaries(self):
-        """The nodes that have slots now."""
+        """The nodes that are up and own slots."""
         return [node for node in self.nodes if not node.killed and node.is_primary()]
 
-    def home_of(self, slot):
-        """The primary that has a slot."""
+    def primary_of(self, slot):
+        """The primary that owns a slot."""
         return next(node for node in self.primaries() if slot in node.slots())
 
-    def next_to(self, node):
-        """Another primary."""
+    def other_primary(self, node):
         primaries = self.primaries()
         return primaries[(primaries.index(node) + 1) % len(primaries)]
 
     def replicas_of(self, primary):
-        """The nodes that follow a primary."""
+        """The replicas of a primary."""
         rows = [line.split() for line in primary.raw("CLUSTER", "NODES").splitlines()]
         ids = {row[0] for row in rows if row[3] == primary.id}
         return [node for node in self.nodes if node.id in ids]
 
     def empty(self):
-        """Forget everything, in whatever state a test left the nodes."""
+        """Start killed nodes and delete all keys."""
         self.start()
         for node in self.primaries():
             node.client.flushall()
 
-    def keys_of(self, node):
-        """How many keys a node has."""
+    def key_count(self, node):
         return node.client.dbsize()
 
     def move_slot(self, slot, source, target):
         """Move a slot with all its keys from one primary to another, as resharding does."""
-        everybody = self.primaries()
+        primaries = self.primaries()
         target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", source.id)
         source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target.id)
         raw = redis.Redis(port=source.port)
@@ -251,7 +252,7 @@ class Cluster:
             raw.execute_command(
                 "MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "REPLACE", "KEYS", *keys
             )
-        for node in [target, source, *(n for n in everybody if n not in (source, target))]:
+        for node in [target, source, *(n for n in primaries if n not in (source, target))]:
             node.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target.id)
 
     def close(self):

@@ -7,7 +7,7 @@ import importlib.util
 
 import pytest
 
-from tests.docs.typist import ROOT
+from tests.docs.page_shell import ROOT
 
 FOLDER = ROOT / "docs" / "api"
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from loadtest import weights
+from loadtest import user_weights
 from loadtest.__main__ import main as loadtest
 from loadtest.capacity import main as capacity
 
@@ -30,4 +30,4 @@ def test_every_option_of_capacity_is_named_and_no_other():
 
 def test_every_kind_of_user_is_explained():
     explained = re.findall(r"^\| `([a-z]+)` \|", LOAD.split("| option |")[0], re.MULTILINE)
-    assert explained == list(weights.KINDS)
+    assert explained == list(user_weights.KINDS)

@@ -3,7 +3,7 @@
 import ast
 import json
 
-from tests.docs.typist import ROOT
+from tests.docs.page_shell import ROOT
 
 CELLS = json.loads((ROOT / "docs" / "first-games.ipynb").read_text(encoding="utf-8"))["cells"]
 

@@ -1,11 +1,11 @@
-"""The quickstart, typed into a fresh copy of the sources and a fresh environment by a newcomer."""
+"""The quickstart, run in a new copy of the sources with a new environment."""
 
 import subprocess
 import venv
 
 import pytest
 
-from tests.docs.typist import ROOT, Typist, blocks
+from tests.docs.page_shell import ROOT, PageShell, blocks
 
 PAGE = ROOT / "docs" / "quickstart.md"
 COMMANDS = [text for language, text in blocks(PAGE) if language == "sh"]
@@ -13,7 +13,7 @@ COMMANDS = [text for language, text in blocks(PAGE) if language == "sh"]
 
 @pytest.fixture
 def newcomer(tmp_path, short_folder, package_clients):
-    """Somebody who has a copy of the sources, Python, and nothing else."""
+    """A shell with a copy of the sources, Python, and nothing else."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -32,17 +32,17 @@ def newcomer(tmp_path, short_folder, package_clients):
     # Compiling the rules is tested elsewhere, and would take a minute.
     quick = {"HIMEJI_PURE": "1", "PIP_CONSTRAINT": str(clone / "constraints.txt")}
     quick |= package_clients
-    return Typist(clone, tmp_path / "env" / "bin", TMPDIR=str(short_folder), **quick)
+    return PageShell(clone, tmp_path / "env" / "bin", TMPDIR=str(short_folder), **quick)
 
 
 class OpenArena:
     """`himeji serve` in a second terminal, at any free port."""
 
-    def __init__(self, typist):
+    def __init__(self, shell):
         self._process = subprocess.Popen(
             ["sh", "-c", "exec himeji serve"],
-            cwd=typist.folder,
-            env=typist.env | {"HIMEJI_PORT": "0"},
+            cwd=shell.folder,
+            env=shell.env | {"HIMEJI_PORT": "0"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -62,12 +62,12 @@ class OpenArena:
 @pytest.mark.timeout(900)
 def test_four_commands_lead_from_a_clone_to_a_game_online(newcomer):
     install, new, play, online = COMMANDS
-    newcomer.type("sh", install)
-    assert newcomer.type("sh", new).startswith("wrote mybot.py")
-    assert "│ mybot" in newcomer.type("sh", play)
+    newcomer.run("sh", install)
+    assert newcomer.run("sh", new).startswith("wrote mybot.py")
+    assert "│ mybot" in newcomer.run("sh", play)
     with OpenArena(newcomer) as address:
         newcomer.env["HIMEJI_TARGET"] = address
-        assert "1 game over, first in " in newcomer.type("sh", online)
-    assert newcomer.type("sh", "himeji doctor mybot --games 1").endswith("is fit for an arena\n")
-    where = newcomer.type("sh", "python -c 'import himeji_sdk; print(himeji_sdk.__file__)'")
+        assert "1 game over, first in " in newcomer.run("sh", online)
+    assert newcomer.run("sh", "himeji doctor mybot --games 1").endswith("is fit for an arena\n")
+    where = newcomer.run("sh", "python -c 'import himeji_sdk; print(himeji_sdk.__file__)'")
     assert str(newcomer.folder) not in where, "it is the installed package that was tried"

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 import pytest
-from himeji_sdk.cli import main
+from himeji_sdk._cli import main
 
-from tests.docs.typist import PAGES, ROOT, Typist, blocks, commands, name_of
+from tests.docs.page_shell import PAGES, ROOT, PageShell, blocks, commands, name_of
 
 OWN_TEST = {
     "docs/quickstart.md": "tests/docs/test_quickstart.py",
     "docs/other-languages.md": "tests/languages",
     "docs/ladder.md": "tests/sdk/test_ladder.py",
 }
-"""Pages that are typed by tests of their own, into an environment of their own."""
+"""Pages whose commands are run by a test of their own."""
 
 RUN_BY = {
     "sh": "this file, and test_quickstart.py",
@@ -36,17 +36,17 @@ TYPED = [
 
 
 @pytest.mark.parametrize("page", TYPED, ids=name_of)
-def test_everything_on_a_page_works_in_the_order_in_which_it_stands(page, place, tmp_path):
+def test_everything_on_a_page_works_in_the_order_in_which_it_stands(page, endpoint, tmp_path):
     (tmp_path / ".venv").symlink_to(sys.prefix)
-    env = {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)}
+    env = {"HIMEJI_TARGET": endpoint.target, "HIMEJI_TOKEN_FILE": str(endpoint.token_file)}
     if "HIMEJI_PURE" in os.environ:
         env["HIMEJI_PURE"] = os.environ["HIMEJI_PURE"]
-    typist = Typist(tmp_path, **env)
+    shell = PageShell(tmp_path, **env)
     for language, text in blocks(page):
         if language == "python" and "class MyBot" in text:
             (tmp_path / "mybot.py").write_text(text)
         if language in ("sh", "py"):
-            typist.type(language, text)
+            shell.run(language, text)
 
 
 def test_a_page_that_is_typed_elsewhere_has_a_test_of_its_own():

@@ -3,13 +3,13 @@
 import pytest
 from himeji_server.ladder.rating import updated
 
-from tests.convergence.measuring import correlation, measured
-from tests.convergence.systems import SYSTEMS, Ours
+from tests.programs.ladder_sim.accuracy import correlation, measure
+from tests.programs.ladder_sim.rating_systems import SYSTEMS, Himeji
 
 
 @pytest.fixture(scope="module", params=[2, 4], ids=lambda seats: f"{seats} seats")
 def report(request):
-    return measured(SYSTEMS, runs=3, seats=request.param, milestones=(10, 40))
+    return measure(SYSTEMS, runs=3, seats=request.param, milestones=(10, 40))
 
 
 def test_ratings_find_the_order_of_strengths(report):
@@ -31,12 +31,12 @@ def test_slow_bots_meet_fast_ones_as_often_as_blind_pairing_would_have_it(report
 
 
 def test_the_measurement_screams_if_wins_count_as_losses():
-    class Upside(Ours):
-        def played(self, table, ranks):
-            after = updated([self.rating(name) for name in table], [-rank for rank in ranks])
-            self.ratings.update(zip(table, after, strict=True))
+    class UpsideDown(Himeji):
+        def rate(self, players, ranks):
+            after = updated([self.rating(name) for name in players], [-rank for rank in ranks])
+            self.ratings.update(zip(players, after, strict=True))
 
-    report = measured({"Himeji": Upside}, runs=1, seats=2, milestones=(20,))
+    report = measure({"Himeji": UpsideDown}, runs=1, seats=2, milestones=(20,))
     assert report.correlation("Himeji", 20) < -0.5
 
 

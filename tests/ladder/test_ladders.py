@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from himeji import rules
 from himeji.rules.errors import UnknownLadder
+from himeji.wire.clock import LADDER, Clock
 from himeji_server.ladder import ladders
 from himeji_server.startup_errors import StartRefusedError
 
@@ -60,10 +61,11 @@ def test_a_file_changes_a_ladder_and_adds_others(read):
         strike_limit = 1
         """
     )
-    assert (found["base-2p"].bank, found["base-2p"].increment) == (5_000, 250)
+    assert found["base-2p"].clock == Clock(5_000, 250)
     assert found["base-2p"].ready == ladders.Ladder("", "", 2).ready
     blitz = found["blitz"]
-    assert (blitz.seats, blitz.bank, blitz.ready, blitz.strike_limit) == (4, 1_500, 3_000, 1)
+    assert blitz.clock == Clock(1_500, LADDER.increment_ms)
+    assert (blitz.seats, blitz.ready, blitz.strike_limit) == (4, 3_000, 1)
     assert blitz.trusted
     assert not blitz.accepting
     assert "base-3p" in found.names

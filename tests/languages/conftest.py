@@ -1,4 +1,4 @@
-"""What the bots in other languages meet: a real arena, and a line to it that breaks."""
+"""A real arena for bots in other languages, and a connection to it that breaks."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,24 +6,24 @@ import pytest
 
 from tests.languages.relay import Relay
 from tests.sdk.conftest import (
-    Place,
+    Endpoint,
     _temporary_files_go_with_the_test,
-    place,
+    endpoint,
     short_folder,
 )
 
-__all__ = ["_temporary_files_go_with_the_test", "place", "short_folder"]
+__all__ = ["_temporary_files_go_with_the_test", "endpoint", "short_folder"]
 
 
 @pytest.fixture
-def breaking_line(place: Place) -> Iterator[Callable[[int], Relay]]:
-    """Makes lines to the arena that are cut once, after so many bytes from it."""
+def breaking_connection(endpoint: Endpoint) -> Iterator[Callable[[int], Relay]]:
+    """Makes relays to the arena that are cut once, after so many bytes from it."""
     relays: list[Relay] = []
 
-    def line(cut_after: int) -> Relay:
-        relays.append(Relay(place.target, cut_after))
+    def start(cut_after: int) -> Relay:
+        relays.append(Relay(endpoint.target, cut_after))
         return relays[-1]
 
-    yield line
+    yield start
     for relay in relays:
         relay.close()

@@ -1,4 +1,4 @@
-"""A line to an arena that can be cut: it hands bytes on until so many have come back, once."""
+"""A TCP relay to an arena that drops its connections once, after so many bytes."""
 
 import contextlib
 import socket
@@ -6,7 +6,7 @@ import threading
 
 
 class Relay:
-    """Listens on a free port of this machine and hands everything on to `target`."""
+    """Listens on a free port and forwards everything to `target`."""
 
     def __init__(self, target: str, cut_after: int) -> None:
         host, _, port = target.rpartition(":")

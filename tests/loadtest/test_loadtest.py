@@ -16,18 +16,18 @@ from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import Rejected
 
-from loadtest import measuring, weights
+from loadtest import interceptors, user_weights
 from loadtest.__main__ import main
-from loadtest.arena import ArenaFailedError, own_arena
-from loadtest.measuring import Measure, reason_of, without_prefix
+from loadtest.arena import ArenaFailedError, temporary_arena
+from loadtest.interceptors import RequestMetrics, reason_of, without_prefix
 from tests.server.process_tree import children_of, words_of
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 280.0
+TIMEOUT = 280.0
 pytestmark = pytest.mark.timeout(300)
 FEW = "stream=1,unary=1,spectator=1,ladder=2,newcomer=1"
 MANY = "stream=6,unary=2,spectator=1,ladder=2,newcomer=1"
-"""More bots that wait at the same time than gevent has threads for, unless it is told otherwise."""
+"""More waiting bots than gevent has threads for by default."""
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
         *("--users", users, "--games", "4", "--seconds", "200", "--think", "0"),
         *("--ruleset", "duel", "--weights", weights, "--workers", workers, "--spawn-rate", "20"),
     )
-    told, _ = load.communicate(timeout=PATIENCE)
-    assert load.returncode == 0, told
+    output, _ = load.communicate(timeout=TIMEOUT)
+    assert load.returncode == 0, output
     found = json.loads((tmp_path / "summary.json").read_text())
     measured = {(each["kind"], each["name"]): each["count"] for each in found["events"]}
     assert measured["decision", "stream"] > 10
@@ -77,25 +77,25 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
     assert sum(count for (kind, _), count in measured.items() if kind == "game") >= 4
     assert found["failures"] == found["faults"] == []
     assert "<html" in (tmp_path / "report.html").read_text()
-    assert "decision" in told
+    assert "decision" in output
 
 
 def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
     load = start("--users", "2", "--seconds", "60", "--weights", "stream=1")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while not below(load.pid, "locust"):  # then the arena is open
         assert time.monotonic() < deadline, "Locust was not started"
         time.sleep(0.05)
     arena, *_ = below(load.pid, "serve")
     os.kill(arena, signal.SIGKILL)
-    told, _ = load.communicate(timeout=PATIENCE)
+    output, _ = load.communicate(timeout=TIMEOUT)
     assert load.returncode == 1
-    assert "the arena ended by itself with exit code -9" in told
+    assert "the arena ended by itself with exit code -9" in output
 
 
 def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
     # An arena that is closed to strangers: newcomers are refused, with a reason.
-    with own_arena(tmp_path / "arena.log", "--registration", "closed") as arena:
+    with temporary_arena(tmp_path / "arena.log", "--registration", "closed") as arena:
         load = subprocess.run(
             [
                 *(sys.executable, "-m", "loadtest", "--target", arena.target),
@@ -107,7 +107,7 @@ def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     assert load.returncode == 1
     assert "AccountService/CreateOwner: MISSING_TOKEN" in load.stdout, load.stdout
@@ -116,7 +116,7 @@ def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
 def test_an_arena_that_cannot_open_is_reported_with_its_own_words(tmp_path):
     with (
         pytest.raises(ArenaFailedError, match="does not answer"),
-        own_arena(tmp_path / "arena.log", "--redis", "redis://127.0.0.1:1"),
+        temporary_arena(tmp_path / "arena.log", "--redis", "redis://127.0.0.1:1"),
     ):
         pass
 
@@ -124,33 +124,37 @@ def test_an_arena_that_cannot_open_is_reported_with_its_own_words(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("stream=1,crowd=2", "'crowd' is no kind of user"),
-        ("stream=much", "'stream=much' is no weight"),
+        ("stream=1,crowd=2", "'crowd' is not a kind of user"),
+        ("stream=much", "'stream=much' is not a weight"),
         ("stream=0", "all weights are 0"),
     ],
 )
 def test_weights_that_make_no_sense_are_refused_before_anything_starts(text, why):
-    told = CliRunner().invoke(main, ["--weights", text])
-    assert told.exit_code == 2
-    assert why in told.output
+    result = CliRunner().invoke(main, ["--weights", text])
+    assert result.exit_code == 2
+    assert why in result.output
 
 
 def test_the_standard_weights_name_every_kind():
-    assert all(weights.parse(weights.STANDARD).values())
+    assert all(user_weights.parse(user_weights.STANDARD).values())
 
 
 def test_the_time_of_a_decision_ends_with_the_next_question_of_the_same_game():
     fired = []
-    measure = Measure(lambda **event: fired.append(event))
-    measure.asked(Decision(game_id="a", decision_id=1), "stream")
-    measure.answering("a", 1)
-    measure.asked(Decision(game_id="b", decision_id=2), "stream")
-    measure.asked(Decision(game_id="a", decision_id=1), "stream")  # told again after a reconnect
+    metrics = RequestMetrics(lambda **event: fired.append(event))
+    metrics.decision_received(Decision(game_id="a", decision_id=1), "stream")
+    metrics.answer_sent("a", 1)
+    metrics.decision_received(Decision(game_id="b", decision_id=2), "stream")
+    metrics.decision_received(
+        Decision(game_id="a", decision_id=1), "stream"
+    )  # sent again after a reconnect
     assert not fired
-    measure.asked(Decision(game_id="a", decision_id=2), "stream")
-    assert [event["request_type"] for event in fired] == [measuring.DECISION]
-    measure.answering("a", 2)
-    measure.asked(Decision(game_id="a", decision_id=5), "stream")  # others have answered since
+    metrics.decision_received(Decision(game_id="a", decision_id=2), "stream")
+    assert [event["request_type"] for event in fired] == [interceptors.DECISION]
+    metrics.answer_sent("a", 2)
+    metrics.decision_received(
+        Decision(game_id="a", decision_id=5), "stream"
+    )  # others have answered since
     assert len(fired) == 1
 
 
@@ -162,7 +166,7 @@ def test_failures_are_named_as_the_contract_names_them():
 
 def test_a_seating_that_another_seat_called_off_is_no_failure_but_a_late_answer_is():
     fired = []
-    playing = measuring.Playing(Measure(lambda **event: fired.append(event)))
+    playing = interceptors.PlayInterceptor(RequestMetrics(lambda **event: fired.append(event)))
     rejected = Rejected(game_id="a", reason=ErrorReason.ERROR_REASON_GAME_ENDED)
     playing._rejected("Play", rejected, {})
     assert fired.pop()["exception"] is None

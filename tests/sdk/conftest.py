@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """An arena as a client needs to know it."""
 
     target: str
@@ -43,14 +43,14 @@ class Place(NamedTuple):
         return Client(self.target, self.token)
 
 
-def place_of(arena: Arena) -> Place:
+def endpoint_of(arena: Arena) -> Endpoint:
     file = Path(arena.facts["token"])
-    return Place(arena.address, file.read_text().strip(), file)
+    return Endpoint(arena.address, file.read_text().strip(), file)
 
 
 @pytest.fixture
-def place(shared_arena: Arena) -> Place:
-    return place_of(shared_arena)
+def endpoint(shared_arena: Arena) -> Endpoint:
+    return endpoint_of(shared_arena)
 
 
 @pytest.fixture

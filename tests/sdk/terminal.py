@@ -10,7 +10,7 @@ import subprocess
 import termios
 import time
 
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 CLEARED = "\x1b[2J\x1b[1;1H"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -51,10 +51,10 @@ class Terminal:
 
     def rest(self):
         """Everything that is still said, and the exit code."""
-        return self._read(lambda: False, "the end"), self.process.wait(PATIENCE)
+        return self._read(lambda: False, "the end"), self.process.wait(TIMEOUT_SECONDS)
 
     def _read(self, enough, what):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not enough():
             assert time.monotonic() < deadline, f"waited for {what}, saw {plain(self.said)[-500:]}"
             if not select.select([self._ours], [], [], 0.2)[0]:

@@ -12,10 +12,10 @@ import himeji
 import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownRuleset
-from himeji_sdk import cli
+from himeji_sdk import _cli as cli
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
-RUN = "from himeji_sdk.cli import main; main(prog_name='himeji')"
+RUN = "from himeji_sdk._cli import main; main(prog_name='himeji')"
 
 
 def base_distributions(name="himeji", found=None):

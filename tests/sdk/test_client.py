@@ -17,7 +17,7 @@ from himeji.rules.errors import (
 )
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
-from himeji_sdk.calls import Calls
+from himeji_sdk._client.rpc import RpcClient
 from himeji_sdk.connection import Backoff, find_token, proxy_options
 
 
@@ -28,9 +28,9 @@ def free_target():
         return f"127.0.0.1:{taken.getsockname()[1]}"
 
 
-def begin(client, new_name, **wishes):
+def begin(client, new_name, **settings):
     """A game that has begun: the handle of the seat that is asked first, and the other one."""
-    game = client.create_game(**wishes)
+    game = client.create_game(**settings)
     one, two = (client.join(game, bot=new_name()) for _ in range(2))
     while one.decision() is None:
         one, two = two, one
@@ -49,8 +49,8 @@ def play_on(*games, seed=1):
                 game.submit(rng.choice(asked.legal))
 
 
-def test_two_seats_of_one_owner_play_a_whole_game_by_handles(place, new_name):
-    with place.client() as client:
+def test_two_seats_of_one_owner_play_a_whole_game_by_handles(endpoint, new_name):
+    with endpoint.client() as client:
         created = client.create_game("base", seats=2)
         one, two = (client.join(created, bot=new_name()) for _ in range(2))
         assert (one.seat, two.seat) == (0, 1)
@@ -65,8 +65,8 @@ def test_two_seats_of_one_owner_play_a_whole_game_by_handles(place, new_name):
         assert len(checked) == 8
 
 
-def test_one_client_plays_alone_against_the_house(place, name):
-    with place.client() as client:
+def test_one_client_plays_alone_against_the_house(endpoint, name):
+    with endpoint.client() as client:
         game = client.create_game(seats=["", "house/random"])
         mine = client.join(game, seat=0, bot=name)
         rng = random.Random(2)
@@ -77,8 +77,8 @@ def test_one_client_plays_alone_against_the_house(place, name):
         list(mine.replay().verify())
 
 
-def test_a_receipt_tells_what_was_played_and_what_it_cost(place, new_name):
-    with place.client() as client:
+def test_a_receipt_tells_what_was_played_and_what_it_cost(endpoint, new_name):
+    with endpoint.client() as client:
         one, _ = begin(client, new_name, clock=(300, 2))
         asked = one.decision()
         assert 0 < asked.time_left <= 300
@@ -88,8 +88,8 @@ def test_a_receipt_tells_what_was_played_and_what_it_cost(place, new_name):
         assert receipt.time_left <= 302
 
 
-def test_a_game_without_clocks_has_none(place, new_name):
-    with place.client() as client:
+def test_a_game_without_clocks_has_none(endpoint, new_name):
+    with endpoint.client() as client:
         one, _ = begin(client, new_name, untimed=True)
         asked = one.decision()
         assert asked.time_left is None
@@ -97,9 +97,9 @@ def test_a_game_without_clocks_has_none(place, new_name):
 
 
 def test_an_illegal_action_raises_what_local_play_raises_and_leaves_the_question_open(
-    place, new_name
+    endpoint, new_name
 ):
-    with place.client() as client:
+    with endpoint.client() as client:
         one, _ = begin(client, new_name)
         asked = one.decision()
         with pytest.raises(IllegalAction) as local:
@@ -112,8 +112,8 @@ def test_an_illegal_action_raises_what_local_play_raises_and_leaves_the_question
         one.submit(asked.legal[0])
 
 
-def test_an_answer_to_a_question_that_is_gone_is_stale(place, new_name):
-    with place.client() as client:
+def test_an_answer_to_a_question_that_is_gone_is_stale(endpoint, new_name):
+    with endpoint.client() as client:
         one, _ = begin(client, new_name)
         twin = client.game(one.game_id, seat=one.seat)
         asked = one.decision()
@@ -125,8 +125,8 @@ def test_an_answer_to_a_question_that_is_gone_is_stale(place, new_name):
             twin.submit(asked.legal[1])
 
 
-def test_resigning_ends_a_game_of_two(place, new_name):
-    with place.client() as client:
+def test_resigning_ends_a_game_of_two(endpoint, new_name):
+    with endpoint.client() as client:
         one, two = begin(client, new_name)
         one.resign()
         assert one.end.reason == "outlasted"
@@ -136,8 +136,8 @@ def test_resigning_ends_a_game_of_two(place, new_name):
         list(one.replay().verify())
 
 
-def test_a_decision_that_does_not_come_is_none(place, name):
-    with place.client() as client:
+def test_a_decision_that_does_not_come_is_none(endpoint, name):
+    with endpoint.client() as client:
         mine = client.join(client.create_game(), bot=name)
         assert mine.decision(wait=0.2) is None
         assert mine.end is None
@@ -147,18 +147,21 @@ def test_a_decision_that_does_not_come_is_none(place, name):
         list(mine.replay().verify())
 
 
-def test_whom_a_token_belongs_to(place):
-    with place.client() as client:
+def test_whom_a_token_belongs_to(endpoint):
+    with endpoint.client() as client:
         assert client.who_am_i() == ("local", "")
 
 
-def test_an_unknown_game_is_the_error_of_the_tree(place):
-    with place.client() as client, pytest.raises(UnknownGame, match="there is no game nothing"):
+def test_an_unknown_game_is_the_error_of_the_tree(endpoint):
+    with endpoint.client() as client, pytest.raises(UnknownGame, match="there is no game nothing"):
         client.replay("nothing")
 
 
-def test_a_bad_token_is_refused_with_what_to_do(place):
-    with Client(place.target, "himeji_nonsense") as client, pytest.raises(InvalidToken) as refused:
+def test_a_bad_token_is_refused_with_what_to_do(endpoint):
+    with (
+        Client(endpoint.target, "himeji_nonsense") as client,
+        pytest.raises(InvalidToken) as refused,
+    ):
         client.who_am_i()
     assert "--token-file" in refused.value.message
     assert "\n" not in refused.value.message
@@ -267,7 +270,7 @@ def answered_after(*failures):
             raise left.pop(0)
         return request
 
-    return Calls("127.0.0.1:1", "himeji_x", patience=60.0)(method, "the request")
+    return RpcClient("127.0.0.1:1", "himeji_x", patience=60.0).call(method, "the request")
 
 
 @pytest.mark.parametrize(

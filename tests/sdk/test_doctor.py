@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from himeji_sdk import cli
-from himeji_sdk.doctor import CHECKS, Wishes, examine
+from himeji_sdk import _cli as cli
+from himeji_sdk.doctor import CHECKS, Settings, examine
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
@@ -17,7 +17,7 @@ HEAD = """
 import ctypes, os, random, signal, sys, time
 from himeji_sdk import Bot
 
-class Patient(Bot):
+class Examined(Bot):
 """
 GOOD = """
     def choose(self, game, legal):
@@ -107,18 +107,18 @@ IS_KILLED = """
 """
 
 
-def examined(folder, body, **wishes):
+def examined(folder, body, **settings):
     """All findings about a bot, by their checks."""
-    file = folder / "patient.py"
+    file = folder / "mine.py"
     file.write_text(HEAD + body)
-    return by_check(Wishes(bot=str(file), **({"games": 3} | wishes)))
+    return by_check(Settings(bot=str(file), **({"games": 3} | settings)))
 
 
-def by_check(wishes):
-    findings = list(examine(wishes))
+def by_check(settings):
+    findings = list(examine(settings))
     assert len({each.check for each in findings}) == len(findings), "each check is told once"
     assert [each.check for each in findings] == [
-        check for check in CHECKS if check != "determinism" or wishes.deterministic
+        check for check in CHECKS if check != "determinism" or settings.deterministic
     ]
     return {each.check: each for each in findings}
 
@@ -134,11 +134,11 @@ def test_a_good_bot_is_fit_in_every_respect(tmp_path):
 
 @pytest.mark.parametrize("bot", ["random", "himeji_sdk.template:MyBot"])
 def test_our_own_bots_are_fit(bot):
-    assert faults(by_check(Wishes(bot=bot, games=2))) == []
+    assert faults(by_check(Settings(bot=bot, games=2))) == []
 
 
 @pytest.mark.parametrize(
-    ("body", "wishes", "check", "words"),
+    ("body", "settings", "check", "words"),
     [
         (ILLEGAL, {}, "legality", "answered 0, which is not legal"),
         (NO_NUMBER, {}, "legality", "answered 'pass', which is no action id"),
@@ -155,14 +155,14 @@ def test_our_own_bots_are_fit(bot):
         ),
         (RANDOM, {"deterministic": True}, "determinism", "it answered"),
         (SETS, {"deterministic": True}, "determinism", "it answered"),
-        (HOARDS, {}, "memory", "kB more after every game, most of it from patient.py, line 11"),
+        (HOARDS, {}, "memory", "kB more after every game, most of it from mine.py, line 11"),
         (HOARDS_FOR_ALL, {}, "memory", "more after every game"),
         (NEEDS_THE_BEGINNING, {}, "resuming", "after a new start, in the middle of a game"),
         (NEEDS_RANKS, {}, "resuming", "when a game ends without ranks"),
     ],
 )
-def test_each_fault_is_named_and_nothing_else(tmp_path, body, wishes, check, words):
-    findings = examined(tmp_path, body, **wishes)
+def test_each_fault_is_named_and_nothing_else(tmp_path, body, settings, check, words):
+    findings = examined(tmp_path, body, **settings)
     assert faults(findings) == [check]
     assert re.search(words, findings[check].sentence)
     assert findings[check].advice
@@ -191,7 +191,7 @@ def test_a_different_choice_is_shown_with_its_position(tmp_path):
 
 
 def test_a_bot_that_thinks_for_long_but_not_too_long_is_not_taken_for_dead(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 2.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE_TIMEOUT_SECONDS", 2.0)
     body = """
     def choose(self, game, legal):
         time.sleep(0.03)
@@ -205,7 +205,7 @@ def test_chance_is_no_fault_unless_determinism_is_asked_for(tmp_path):
 
 
 def test_a_bot_that_hangs_where_no_choice_is_asked_is_found_by_its_silence(tmp_path, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 1.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE_TIMEOUT_SECONDS", 1.0)
     findings = examined(tmp_path, HANGS_BEFORE_THE_GAME, limit=2.0)
     assert faults(findings) == ["hangs"]
     assert "fell silent while playing game 1" in findings["hangs"].sentence
@@ -214,16 +214,16 @@ def test_a_bot_that_hangs_where_no_choice_is_asked_is_found_by_its_silence(tmp_p
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("import nothing_like_that\n", "No module named 'nothing_like_that' (patient.py, line 1)"),
+        ("import nothing_like_that\n", "No module named 'nothing_like_that' (mine.py, line 1)"),
         ("def choose(game, legal)\n", "SyntaxError"),
         ("raise SystemExit(3)\n", "SystemExit"),
         ("x = 1\n", "has no choose"),
     ],
 )
 def test_a_file_that_is_no_bot_is_a_fault_of_loading(tmp_path, text, words):
-    file = tmp_path / "patient.py"
+    file = tmp_path / "mine.py"
     file.write_text(text)
-    findings = by_check(Wishes(bot=str(file)))
+    findings = by_check(Settings(bot=str(file)))
     assert faults(findings) == ["loading"]
     assert words in findings["loading"].sentence
 
@@ -247,8 +247,8 @@ def test_the_command_tells_faults_and_advice_and_fails(tmp_path):
     )
     assert told.returncode == 1
     lines = told.stdout.splitlines()
-    assert lines[0] == "ok     loading      mine is the bot Patient"
-    assert lines[2].startswith("FAULT  crashes      Patient crashed (seat 0): KeyError: ")
+    assert lines[0] == "ok     loading      mine is the bot Examined"
+    assert lines[2].startswith("FAULT  crashes      Examined crashed (seat 0): KeyError: ")
     assert lines[3].strip() == CHECKS["crashes"]
     assert lines[-1] == "mine is not fit: crashes"
     assert "\x1b" not in told.stdout + told.stderr, "no colours where there is no terminal"
@@ -282,7 +282,7 @@ def test_what_a_bot_prints_does_not_mix_with_the_findings(tmp_path):
     "last", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"]
 )
 def test_what_a_bot_printed_is_seen_however_its_process_ends(tmp_path, monkeypatch, capfd, last):
-    monkeypatch.setattr("himeji_sdk.doctor.examination.SILENCE", 4.0)
+    monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE_TIMEOUT_SECONDS", 4.0)
     start = f"""
     def on_start(self, start):
         print("hello", end="")

@@ -28,13 +28,13 @@ def test_options_reach_the_game():
 
 
 @every_ruleset_for_two
-def test_bots_play_every_ruleset_online_and_the_replay_can_be_verified(place, name, ruleset):
+def test_bots_play_every_ruleset_online_and_the_replay_can_be_verified(endpoint, name, ruleset):
     against = ["house/random"]
     (end,) = run(
-        RandomBot(1), place.target, place.token, name=name, against=against, ruleset=ruleset
+        RandomBot(1), endpoint.target, endpoint.token, name=name, against=against, ruleset=ruleset
     )
     assert end.reason == "finished"
-    with place.client() as client:
+    with endpoint.client() as client:
         replay = client.replay(end.game_id)
         assert len(list(replay.verify())) == 8
 

@@ -35,9 +35,9 @@ print(*[job.value for job in jobs], most)
 """
 
 
-def test_greenlets_play_games_side_by_side(place):
+def test_greenlets_play_games_side_by_side(endpoint):
     told = subprocess.run(
-        [sys.executable, "-c", PROGRAM, place.target, place.token, str(GAMES)],
+        [sys.executable, "-c", PROGRAM, endpoint.target, endpoint.token, str(GAMES)],
         capture_output=True,
         text=True,
         check=False,

@@ -12,14 +12,13 @@ import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
 from himeji.v1.play_service_pb2 import Notice, NoticeKind
-from himeji_sdk import Bot, cli, run
-from himeji_sdk.ladders import LadderClient
-from himeji_sdk.queueing import Queueing
+from himeji_sdk import Bot, LadderClient, _cli as cli, run
+from himeji_sdk._online.ladder_queues import LadderQueues
 
-from tests.sdk.conftest import place_of
+from tests.sdk.conftest import endpoint_of
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 BOT = """
 from himeji_sdk import Bot
 
@@ -43,15 +42,15 @@ def arena(start_arena, tmp_path):
 
 
 @pytest.fixture
-def place(arena):
-    return place_of(arena)
+def endpoint(arena):
+    return endpoint_of(arena)
 
 
 @pytest.fixture
-def himeji(place, tmp_path, monkeypatch):
+def himeji(endpoint, tmp_path, monkeypatch):
     """Calls the command line: in this process, for each new one takes a second or more."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
-    env = clean | {"HIMEJI_TARGET": place.target, "HIMEJI_TOKEN_FILE": str(place.token_file)}
+    env = clean | {"HIMEJI_TARGET": endpoint.target, "HIMEJI_TOKEN_FILE": str(endpoint.token_file)}
 
     monkeypatch.chdir(tmp_path)
 
@@ -69,9 +68,9 @@ def himeji(place, tmp_path, monkeypatch):
     return call
 
 
-def rated(place, wait_until, games):
+def rated(endpoint, wait_until, games):
     """Wait until so many games of the local owner's bots are in the table; the table by bot."""
-    with LadderClient(place.target, place.token) as client:
+    with LadderClient(endpoint.target, endpoint.token) as client:
 
         def table():
             return {
@@ -95,12 +94,12 @@ def standard_arena(start_arena, tmp_path):
 def test_the_standard_house_is_enough_for_a_newcomer_at_a_table_of_four(
     standard_arena, wait_until, tmp_path
 ):
-    place = place_of(standard_arena)
+    endpoint = endpoint_of(standard_arena)
     (tmp_path / "mine.py").write_text(BOT)
-    words = ("join", "mine.py", "--ladder", "base-4p", "--target", place.target, "--token-file")
-    process = subprocess.Popen([HIMEJI, "ladder", *words, str(place.token_file)], cwd=tmp_path)
+    words = ("join", "mine.py", "--ladder", "base-4p", "--target", endpoint.target, "--token-file")
+    process = subprocess.Popen([HIMEJI, "ladder", *words, str(endpoint.token_file)], cwd=tmp_path)
     try:
-        with LadderClient(place.target, place.token) as client:
+        with LadderClient(endpoint.target, endpoint.token) as client:
             ladder = lambda: client.call("GetLadder", ladder="base-4p").ladder  # noqa: E731
             wait_until(lambda: ladder().playing == 1, "the newcomer is seated")
     finally:
@@ -108,11 +107,13 @@ def test_the_standard_house_is_enough_for_a_newcomer_at_a_table_of_four(
         process.wait()
 
 
-def test_a_newcomer_plays_its_first_rated_games_by_one_command(himeji, place, wait_until, tmp_path):
+def test_a_newcomer_plays_its_first_rated_games_by_one_command(
+    himeji, endpoint, wait_until, tmp_path
+):
     (tmp_path / "mine.py").write_text(f"{BOT}\nprint('imported')\n")
     ends = json.loads(himeji("join", "mine.py", "--games", "2", "--quiet", "--json"))
     assert [end["reason"] for end in ends] == ["finished", "finished"]
-    table = rated(place, wait_until, 2)
+    table = rated(endpoint, wait_until, 2)
     assert table["local/mine"].games == 2
     assert table["house/random"].games >= 2
     shown = himeji("standings")
@@ -146,58 +147,58 @@ def test_ladders_are_listed(himeji):
     assert "120+0.5 s" in himeji("list")
 
 
-def test_leaving_lets_the_running_bot_finish_and_stop(himeji, place, wait_until, tmp_path):
+def test_leaving_lets_the_running_bot_finish_and_stop(himeji, endpoint, wait_until, tmp_path):
     (tmp_path / "mine.py").write_text(BOT)
     process = himeji.start("join", "mine.py", "--at-once", "2")
     try:
-        rated(place, wait_until, 1)
+        rated(endpoint, wait_until, 1)
         assert himeji("leave", "local/mine").strip() == "left base-2p"
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
         assert "out of all queues" in process.stderr.read()
     finally:
         process.kill()
         process.stderr.close()
     assert himeji("leave", "local/mine").strip() == "it was in no queue"
-    with LadderClient(place.target, place.token) as client:
+    with LadderClient(endpoint.target, endpoint.token) as client:
         games = client.pages("GetHistory", "entries", bot="local/mine")
     assert games
 
 
-def test_the_end_of_a_run_takes_the_bot_out_of_its_queues(himeji, place, wait_until, tmp_path):
+def test_the_end_of_a_run_takes_the_bot_out_of_its_queues(himeji, endpoint, wait_until, tmp_path):
     (tmp_path / "mine.py").write_text(BOT)
     process = himeji.start("join", "mine.py")
     try:
-        rated(place, wait_until, 1)
+        rated(endpoint, wait_until, 1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT_SECONDS) == 0
     finally:
         process.kill()
         process.stderr.close()
-    with LadderClient(place.target, place.token) as client:
+    with LadderClient(endpoint.target, endpoint.token) as client:
         tickets = client.pages("ListTickets", "tickets", ladder="base-2p")
     assert [each.bot for each in tickets] == ["house/random"]
 
 
-def test_an_unknown_ladder_is_one_sentence(himeji, place):
+def test_an_unknown_ladder_is_one_sentence(himeji, endpoint):
     with pytest.raises(UnknownLadder, match="there is no ladder nowhere"):
-        run(First(), place.target, place.token, ladders=["nowhere"])
+        run(First(), endpoint.target, endpoint.token, ladders=["nowhere"])
     assert "there is no ladder nowhere" in himeji("standings", "--ladder", "nowhere", code=1)
 
 
-def test_exactly_as_many_games_are_played_as_were_asked_for(place):
+def test_exactly_as_many_games_are_played_as_were_asked_for(endpoint):
     ends = run(
-        First, place.target, place.token, name="many", ladders=["base-2p"], games=3, at_once=2
+        First, endpoint.target, endpoint.token, name="many", ladders=["base-2p"], games=3, at_once=2
     )
     assert len(ends) == 3
-    with LadderClient(place.target, place.token) as client:
+    with LadderClient(endpoint.target, endpoint.token) as client:
         tickets = client.pages("ListTickets", "tickets", ladder="base-2p")
     assert "local/many" not in [each.bot for each in tickets]
 
 
-def test_the_table_is_watched(himeji, place):
+def test_the_table_is_watched(himeji, endpoint):
     watching = himeji.start("standings", "--watch")
     seen = []
-    with LadderClient(place.target, place.token) as client:
+    with LadderClient(endpoint.target, endpoint.token) as client:
 
         def follow():
             for result in client.results("base-2p"):
@@ -206,25 +207,25 @@ def test_the_table_is_watched(himeji, place):
 
         follower = threading.Thread(target=follow, daemon=True)
         follower.start()
-        run(First(), place.target, place.token, ladders=["base-2p"], games=1)
-        follower.join(PATIENCE)
+        run(First(), endpoint.target, endpoint.token, ladders=["base-2p"], games=1)
+        follower.join(TIMEOUT_SECONDS)
     watching.send_signal(signal.SIGINT)
-    watching.wait(PATIENCE)
+    watching.wait(TIMEOUT_SECONDS)
     watching.stderr.close()
     assert seen
 
 
-def test_a_tournament_is_created_played_and_shown(himeji, place, wait_until, tmp_path):
+def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, tmp_path):
     (tmp_path / "mine.py").write_text(BOT)
     player = himeji.start("join", "mine.py")
     try:
-        rated(place, wait_until, 1)
+        rated(endpoint, wait_until, 1)
         made = himeji("tournament", "create", "cup", "local/mine", "house/random", "--bank", "60")
         assert made.strip() == "cup has begun: 2 games"
         wait_until(lambda: "over" in himeji("tournament", "list"), "the cup is over")
     finally:
         player.send_signal(signal.SIGINT)
-        player.wait(PATIENCE)
+        player.wait(TIMEOUT_SECONDS)
         player.stderr.close()
     (found,) = json.loads(himeji("tournament", "show", "cup", "--json"))
     assert [each["games"] for each in found["entrants"]] == [2, 2]
@@ -239,29 +240,29 @@ def notice(kind, ladder=""):
 
 
 def test_only_what_others_said_takes_a_bot_out_for_good():
-    queueing = Queueing(["a", "b"])
-    assert [each.leave.ladder for each in queueing.pause()] == [""]
-    queueing.told(notice("LEFT"))
-    assert len(queueing.enter()) == 2, "that was the answer to its own request"
-    queueing.told(notice("LEFT", "a"))
-    assert [each.enter.ladder for each in queueing.enter()] == ["b"]
-    assert not queueing.over
-    queueing.pause()
-    queueing.told(notice("LADDER_CLOSED", "b"))
-    assert queueing.over, "that is no answer to its own request"
-    assert not Queueing().over
+    queues = LadderQueues(["a", "b"])
+    assert [each.leave.ladder for each in queues.pause()] == [""]
+    queues.on_notice(notice("LEFT"))
+    assert len(queues.enter()) == 2, "that was the answer to its own request"
+    queues.on_notice(notice("LEFT", "a"))
+    assert [each.enter.ladder for each in queues.enter()] == ["b"]
+    assert not queues.left_all
+    queues.pause()
+    queues.on_notice(notice("LADDER_CLOSED", "b"))
+    assert queues.left_all, "that is no answer to its own request"
+    assert not LadderQueues().left_all
 
 
 def test_a_bot_says_again_only_what_the_arena_has_heard():
-    queueing = Queueing(["a", "b"])
-    assert [each.enter.again for each in queueing.enter()] == [False, False]
-    queueing.told(notice("ENTERED", "a"))
-    assert [each.enter.again for each in queueing.enter()] == [True, False]
+    queues = LadderQueues(["a", "b"])
+    assert [each.enter.again for each in queues.enter()] == [False, False]
+    queues.on_notice(notice("ENTERED", "a"))
+    assert [each.enter.again for each in queues.enter()] == [True, False]
 
 
 def test_an_answer_that_was_lost_with_the_stream_is_not_waited_for():
-    queueing = Queueing(["a"])
-    queueing.pause()
-    queueing.new_stream()
-    queueing.told(notice("LEFT", "a"))
-    assert queueing.over
+    queues = LadderQueues(["a"])
+    queues.pause()
+    queues.on_new_stream()
+    queues.on_notice(notice("LEFT", "a"))
+    assert queues.left_all

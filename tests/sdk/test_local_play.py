@@ -9,7 +9,7 @@ from himeji import rules
 from himeji.rules.errors import InvalidRequest
 from himeji_bots.random import RandomBot
 from himeji_sdk import Bot, BotFault, play
-from himeji_sdk.bot import Question, maker
+from himeji_sdk._bot import Question, bot_factory
 
 
 class First(Bot):
@@ -266,7 +266,7 @@ def test_what_cannot_choose_is_refused_in_one_sentence(thing):
 def test_a_bot_is_told_what_its_clock_shows_when_it_is_asked():
     asked = First()
     game = rules.new_game("base", 2, seed=1)
-    player = maker(asked).player()
+    player = bot_factory(asked).new_player()
     player.answer(Question(game, 0, game.legal(), time_left=30.0))
     assert asked.time_left <= 30.0
     player.answer(Question(game, 0, game.legal(), time_left=0.0))

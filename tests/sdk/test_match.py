@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
-from himeji_sdk.match import Fault, GameResult, Group, Match, Tally
-from himeji_sdk.match.plan import Table
-from himeji_sdk.match.record import Record
-from himeji_sdk.match.report import as_json, draw
+from himeji_sdk.match import Fault, GameResult, Group, Match, MatchRunner, Tally
+from himeji_sdk.match._match_file import MatchFile
+from himeji_sdk.match._report import as_json, print_report
 from rich.console import Console
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
@@ -64,7 +63,7 @@ def write(path, text):
 def test_in_a_group_every_bot_has_the_same_deal_from_every_seat():
     plan = Match(("random", "random", "random"), seats=3, seed=4)
     assert plan.lineups == [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
-    group = Table(plan).play(7)
+    group = MatchRunner(plan).play(7)
     assert [game.lineup for game in group.games] == plan.lineups
     assert group.seed == plan.deal(7)
     assert len({plan.deal(number) for number in range(100)}) == 100
@@ -81,9 +80,9 @@ def test_the_last_bot_takes_the_seats_that_are_left():
 
 def test_a_group_is_the_same_group_again_for_bots_that_take_a_seed():
     plan = Match(("random", "random"), seed=4)
-    assert Table(plan).play(3) == Table(plan).play(3)
-    assert Table(plan).play(3) != Table(replace(plan, seed=5)).play(3)
-    first, second = Table(plan).play(3).games
+    assert MatchRunner(plan).play(3) == MatchRunner(plan).play(3)
+    assert MatchRunner(plan).play(3) != MatchRunner(replace(plan, seed=5)).play(3)
+    first, second = MatchRunner(plan).play(3).games
     assert first.scores != second.scores[::-1]  # each seat of each game rolls dice of its own
 
 
@@ -144,7 +143,7 @@ def test_the_points_of_a_rival_are_told_and_nothing_where_there_is_none():
     assert (alone.rival_points, two.rival_points) == (42.5, None)
     assert as_json(Match(("a",), seats=1), alone, None, complete=True)["rival_mean_points"] == 42.5
     told = StringIO()
-    draw(Console(file=told), Match(("a",), seats=1), alone, None)
+    print_report(Console(file=told), Match(("a",), seats=1), alone, None)
     assert "mean points of the rival: 42.5" in told.getvalue()
 
 
@@ -283,7 +282,7 @@ def test_a_file_that_is_no_match_is_left_alone(tmp_path, content):
 
 def test_one_file_is_written_by_one_command(tmp_path):
     state, planned = tmp_path / "match.jsonl", Match(("random", "random"), seed=3)
-    first = Record(state)
+    first = MatchFile(state)
     first.begin(planned)
     done = match("random", "random", "--seed", 3, "--games", 2, "--state", state)
     assert done.returncode == 1

@@ -5,8 +5,8 @@ import random
 
 import pytest
 from himeji.rules.errors import InvalidRequest
-from himeji_sdk.match.sprt import Sprt, elo_of_score, score_of_elo
-from himeji_sdk.match.tally import interval
+from himeji_sdk.match._sprt import Sprt, elo_of_score, score_of_elo
+from himeji_sdk.match._tally import interval
 
 RUNS = 200
 

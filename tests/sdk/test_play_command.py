@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from himeji import rules
 from himeji_bots.random import RandomBot
-from himeji_sdk import Replay, catalogue, cli, play
-from himeji_sdk.screen import MOST_LINES
+from himeji_sdk import Replay, _cli as cli, play
+from himeji_sdk._bot_loader import load_bot
+from himeji_sdk._terminal_view import MAX_LINES
 
 from tests.sdk.terminal import CLEARED, Terminal, plain
 from tests.sdk.test_verify import Writer
@@ -50,7 +51,7 @@ def test_new_writes_a_bot_that_plays_and_tests_itself(folder):
     assert told.exit_code == 0
     assert told.stdout.startswith("wrote my_first.py: one bot and its test.")
     assert "himeji play my_first greedy --watch" in told.stdout
-    bot = catalogue.load("my_first")
+    bot = load_bot("my_first")
     assert (bot.__name__, bot.name) == ("MyFirst", "my_first")
     tested = subprocess.run(
         [sys.executable, "my_first.py"], cwd=folder, capture_output=True, text=True, check=True
@@ -331,4 +332,4 @@ def test_a_replay_that_contradicts_itself_is_one_line(played, tmp_path):
 def test_at_most_the_newest_lines_stand_below_a_board(file):
     drawn = himeji("show", file, "--step", "0").stdout.splitlines()
     marks = next(number for number, line in enumerate(drawn) if line.startswith("[5] a die"))
-    assert len(drawn) - marks - 1 == MOST_LINES
+    assert len(drawn) - marks - 1 == MAX_LINES

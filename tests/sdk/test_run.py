@@ -15,15 +15,15 @@ from himeji.v1.game_service_pb2 import LogCause
 from himeji_bots.random import RandomBot
 from himeji_sdk import BotFault, run
 
-from tests.sdk.conftest import place_of
+from tests.sdk.conftest import endpoint_of
 from tests.sdk.test_client import free_target
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 HOUSE = ["house/random"]
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 
 
-class Running:
+class BackgroundRun:
     """A run in a thread of its own."""
 
     def __init__(self, *arguments, **options):
@@ -39,7 +39,7 @@ class Running:
             self.error = error
 
     def ended(self):
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT_SECONDS)
         assert not self._thread.is_alive(), "the run does not end"
         if self.error is not None:
             raise self.error
@@ -58,7 +58,7 @@ class Gate(RandomBot):
         self.questions[game.to_json()] += 1
         if len(self.questions) == 4:
             self.reached.set()
-            assert self.open.wait(PATIENCE)
+            assert self.open.wait(TIMEOUT_SECONDS)
         return super().choose(game, legal)
 
 
@@ -69,17 +69,17 @@ def lines(caplog):
     return lambda: [record.getMessage() for record in caplog.records]
 
 
-def test_a_whole_game_against_the_house(place, name, lines):
-    (end,) = run(RandomBot(1), place.target, place.token, name=name, against=HOUSE)
+def test_a_whole_game_against_the_house(endpoint, name, lines):
+    (end,) = run(RandomBot(1), endpoint.target, endpoint.token, name=name, against=HOUSE)
     assert end.reason == "finished"
     assert len(end.scores) == 2
-    with place.client() as client:
+    with endpoint.client() as client:
         assert len(list(client.replay(end.game_id).verify())) == 8
-    assert f"playing as {name} at {place.target}" in lines()
+    assert f"playing as {name} at {endpoint.target}" in lines()
     assert any(line.startswith(f"game {end.game_id}: over (finished), ") for line in lines())
 
 
-def test_several_games_at_once_each_with_an_object_of_its_own(place, name):
+def test_several_games_at_once_each_with_an_object_of_its_own(endpoint, name):
     made = []
 
     class Counted(RandomBot):
@@ -94,7 +94,9 @@ def test_several_games_at_once_each_with_an_object_of_its_own(place, name):
         def on_end(self, end):
             self.told.append(end)
 
-    ends = run(Counted, place.target, place.token, name=name, against=HOUSE, games=5, at_once=3)
+    ends = run(
+        Counted, endpoint.target, endpoint.token, name=name, against=HOUSE, games=5, at_once=3
+    )
     assert len({end.game_id for end in ends}) == 5
     assert len(made) == 5
     for bot in made:
@@ -104,7 +106,7 @@ def test_several_games_at_once_each_with_an_object_of_its_own(place, name):
     assert {end.seat for end in ends} == {0, 1}, "the seats change from game to game"
 
 
-def test_an_object_is_asked_one_question_at_a_time(place, name):
+def test_an_object_is_asked_one_question_at_a_time(endpoint, name):
     class Alone(RandomBot):
         def __init__(self):
             super().__init__()
@@ -117,31 +119,33 @@ def test_an_object_is_asked_one_question_at_a_time(place, name):
             finally:
                 self.lock.release()
 
-    ends = run(Alone(), place.target, place.token, name=name, against=HOUSE, games=4, at_once=4)
+    ends = run(
+        Alone(), endpoint.target, endpoint.token, name=name, against=HOUSE, games=4, at_once=4
+    )
     assert [end.reason for end in ends] == ["finished"] * 4
 
 
-def test_games_of_three_and_four_seats(place, new_name):
+def test_games_of_three_and_four_seats(endpoint, new_name):
     for others in (2, 3):
         (end,) = run(
-            RandomBot(3), place.target, place.token, name=new_name(), against=HOUSE * others
+            RandomBot(3), endpoint.target, endpoint.token, name=new_name(), against=HOUSE * others
         )
         assert len(end.ranks) == others + 1
 
 
-def test_a_bot_is_invited_by_somebody_else(place, new_name):
+def test_a_bot_is_invited_by_somebody_else(endpoint, new_name):
     host, guest = new_name(), new_name()
-    invited = Running(
-        RandomBot(1), place.target, place.token, name=guest, invitations=True, games=1
+    invited = BackgroundRun(
+        RandomBot(1), endpoint.target, endpoint.token, name=guest, invitations=True, games=1
     )
-    (end,) = run(RandomBot(2), place.target, place.token, name=host, against=[guest])
+    (end,) = run(RandomBot(2), endpoint.target, endpoint.token, name=host, against=[guest])
     assert [each.game_id for each in invited.ended()] == [end.game_id]
 
 
-def test_a_bot_that_wants_no_invitations_is_not_seated(place, new_name):
+def test_a_bot_that_wants_no_invitations_is_not_seated(endpoint, new_name):
     me, guest = new_name(), new_name()
-    bystander = Running(RandomBot(1), place.target, place.token, name=guest, games=1)
-    with place.client() as client:
+    bystander = BackgroundRun(RandomBot(1), endpoint.target, endpoint.token, name=guest, games=1)
+    with endpoint.client() as client:
         game = client.create_game(seats=[me, guest])
         host = client.join(game, bot=me)
         assert host.decision(wait=1) is None
@@ -155,9 +159,11 @@ def test_a_bot_that_wants_no_invitations_is_not_seated(place, new_name):
     assert [end.game_id for end in bystander.ended()] == [game.game_id]
 
 
-def test_one_bot_may_have_two_seats_of_a_game(place, name):
-    both = Running(RandomBot(1), place.target, place.token, name=name, invitations=True, games=2)
-    with place.client() as client:
+def test_one_bot_may_have_two_seats_of_a_game(endpoint, name):
+    both = BackgroundRun(
+        RandomBot(1), endpoint.target, endpoint.token, name=name, invitations=True, games=2
+    )
+    with endpoint.client() as client:
         client.create_game(seats=[name, name])
     one, two = both.ended()
     assert one.game_id == two.game_id
@@ -170,47 +176,49 @@ def test_a_killed_arena_costs_neither_the_game_nor_the_running_choice(  # noqa: 
 ):
     data = str(tmp_path / "data")
     arena = start_arena("--port", "0", "--data", data, "--house", "random").opened()
-    place, bot = place_of(arena), Gate()
-    running = Running(bot, place.target, place.token, name=name, against=HOUSE)
-    assert bot.reached.wait(PATIENCE)
+    endpoint, bot = endpoint_of(arena), Gate()
+    running = BackgroundRun(bot, endpoint.target, endpoint.token, name=name, against=HOUSE)
+    assert bot.reached.wait(TIMEOUT_SECONDS)
     arena.process.kill()
     arena.ended()
     if open_at == "before":  # the answer is there while there is nobody to send it to
         wait_until(lambda: any("no connection" in line for line in lines()), "it is noticed")
         bot.open.set()
-    port = place.target.rpartition(":")[2]
+    port = endpoint.target.rpartition(":")[2]
     start_arena("--port", port, "--data", data, "--house", "random").opened()
     wait_until(lambda: any("playing again" in line for line in lines()), "it is back")
     bot.open.set()
     (end,) = running.ended()
     assert end.reason == "finished"
     assert set(bot.questions.values()) == {1}, "no question was asked twice"
-    with place.client() as client:
+    with endpoint.client() as client:
         list(client.replay(end.game_id).verify())
 
 
 def test_an_arena_that_stops_in_good_order_is_resumed_too(start_arena, tmp_path, name):
     data = str(tmp_path / "data")
     arena = start_arena("--port", "0", "--data", data, "--house", "random").opened()
-    place, bot = place_of(arena), Gate()
-    running = Running(bot, place.target, place.token, name=name, against=HOUSE)
-    assert bot.reached.wait(PATIENCE)
+    endpoint, bot = endpoint_of(arena), Gate()
+    running = BackgroundRun(bot, endpoint.target, endpoint.token, name=name, against=HOUSE)
+    assert bot.reached.wait(TIMEOUT_SECONDS)
     assert arena.stop() == 0
     bot.open.set()
-    port = place.target.rpartition(":")[2]
+    port = endpoint.target.rpartition(":")[2]
     start_arena("--port", port, "--data", data, "--house", "random").opened()
     assert running.ended()[0].reason == "finished"
 
 
 def test_a_newer_process_takes_over_and_the_older_one_says_so_and_stops(
-    place, name, lines, wait_until
+    endpoint, name, lines, wait_until
 ):
-    older = Running(RandomBot(1), place.target, place.token, name=name, against=[name + "-x"])
+    older = BackgroundRun(
+        RandomBot(1), endpoint.target, endpoint.token, name=name, against=[name + "-x"]
+    )
     wait_until(lambda: any("seats of" in line for line in lines()), "the older one is seated")
-    newer = Running(RandomBot(2), place.target, place.token, name=name, games=1)
+    newer = BackgroundRun(RandomBot(2), endpoint.target, endpoint.token, name=name, games=1)
     with pytest.raises(TakenOver, match="another process plays this bot"):
         older.ended()
-    with place.client() as client:  # the newer one has its games
+    with endpoint.client() as client:  # the newer one has its games
         (game_id,) = {line.split()[1].rstrip(":") for line in lines() if "seats of" in line}
         other = client.join(game_id, bot=name + "-x")
         while other.end is None:
@@ -220,9 +228,9 @@ def test_a_newer_process_takes_over_and_the_older_one_says_so_and_stops(
     assert newer.ended()[0].game_id == game_id
 
 
-def test_a_bad_token_ends_the_run_in_one_line(place):
+def test_a_bad_token_ends_the_run_in_one_line(endpoint):
     with pytest.raises(InvalidToken) as refused:
-        run(RandomBot(), place.target, "himeji_wrong")
+        run(RandomBot(), endpoint.target, "himeji_wrong")
     assert "--token-file" in refused.value.message
     assert "\n" not in refused.value.message
 
@@ -233,20 +241,20 @@ def test_an_arena_that_is_not_there_ends_the_run_in_one_line():
         run(RandomBot(), target, "himeji_any", patience=0.5)
 
 
-def test_a_bot_of_somebody_else_is_refused(place):
+def test_a_bot_of_somebody_else_is_refused(endpoint):
     with pytest.raises(Forbidden, match="nobody/bot is a bot of somebody else"):
-        run(RandomBot(), place.target, place.token, name="nobody/bot")
+        run(RandomBot(), endpoint.target, endpoint.token, name="nobody/bot")
 
 
-def test_a_bot_without_a_name_is_named_like_its_class(place, lines):
+def test_a_bot_without_a_name_is_named_like_its_class(endpoint, lines):
     class MyVeryOwnBot3(RandomBot):
         name = ""
 
-    run(MyVeryOwnBot3, place.target, place.token, against=HOUSE)
-    assert f"playing as local/my-very-own-bot3 at {place.target}" in lines()
+    run(MyVeryOwnBot3, endpoint.target, endpoint.token, against=HOUSE)
+    assert f"playing as local/my-very-own-bot3 at {endpoint.target}" in lines()
 
 
-def test_a_crash_stops_the_run_with_a_report_and_leaves_the_question_open(place, name):
+def test_a_crash_stops_the_run_with_a_report_and_leaves_the_question_open(endpoint, name):
     class Crashes(RandomBot):
         asked = 0
 
@@ -257,27 +265,27 @@ def test_a_crash_stops_the_run_with_a_report_and_leaves_the_question_open(place,
             return super().choose(game, legal)
 
     with pytest.raises(BotFault) as caught:
-        run(Crashes(), place.target, place.token, name=name, against=HOUSE)
+        run(Crashes(), endpoint.target, endpoint.token, name=name, against=HOUSE)
     fault = caught.value
     assert "ArithmeticError: I am lost" in fault.sentence
     assert "BRIDGE" in str(fault)
     assert fault.game_id
     # The author mends it and starts again: the game goes on where it was.
-    (end,) = run(RandomBot(), place.target, place.token, name=name, games=1)
+    (end,) = run(RandomBot(), endpoint.target, endpoint.token, name=name, games=1)
     assert end.game_id == fault.game_id
     assert end.reason == "finished"
 
 
-def test_an_illegal_answer_is_never_sent(place, name):
+def test_an_illegal_answer_is_never_sent(endpoint, name):
     with pytest.raises(BotFault) as caught:
-        run(lambda _game, _legal: 3, place.target, place.token, name=name, against=HOUSE)
+        run(lambda _game, _legal: 3, endpoint.target, endpoint.token, name=name, against=HOUSE)
     assert caught.value.rule == "B-6.3"
-    with place.client() as client:
+    with endpoint.client() as client:
         seats = client.replay(caught.value.game_id).message.game.seats
     assert [seat.strikes for seat in seats] == [0, 0]
 
 
-def test_a_faulty_bot_may_give_its_games_up_and_play_on(place, name, lines):
+def test_a_faulty_bot_may_give_its_games_up_and_play_on(endpoint, name, lines):
     class Moody(RandomBot):
         games = 0
 
@@ -289,7 +297,13 @@ def test_a_faulty_bot_may_give_its_games_up_and_play_on(place, name, lines):
             return None if self.bad else super().choose(game, legal)
 
     ends = run(
-        Moody, place.target, place.token, name=name, against=HOUSE, games=2, resign_on_fault=True
+        Moody,
+        endpoint.target,
+        endpoint.token,
+        name=name,
+        against=HOUSE,
+        games=2,
+        resign_on_fault=True,
     )
     assert [end.reason for end in ends] == ["outlasted", "finished"]
     assert ends[0].rank == 2
@@ -306,41 +320,41 @@ class Hangs(RandomBot):
     def choose(self, game, legal):
         self.asked += 1
         if self.asked == 1:
-            self.open.wait(PATIENCE)
+            self.open.wait(TIMEOUT_SECONDS)
         return super().choose(game, legal)
 
 
 def test_a_hang_beyond_the_limit_stops_the_run_with_a_report_and_leaves_the_question_open(
-    place, name
+    endpoint, name
 ):
     bot = Hangs()
     with pytest.raises(BotFault) as caught:
-        run(bot, place.target, place.token, name=name, against=HOUSE, limit=0.5)
+        run(bot, endpoint.target, endpoint.token, name=name, against=HOUSE, limit=0.5)
     bot.open.set()
     fault = caught.value
     assert fault.kind == "hung"
     assert f"{name} has not answered for" in fault.sentence
-    assert "self.open.wait(PATIENCE)" in str(fault)
+    assert "self.open.wait(TIMEOUT_SECONDS)" in str(fault)
     assert "BRIDGE" in str(fault)
     assert fault.rule.startswith("B-")
-    (end,) = run(RandomBot(), place.target, place.token, name=name, games=1)
+    (end,) = run(RandomBot(), endpoint.target, endpoint.token, name=name, games=1)
     assert end.game_id == fault.game_id
 
 
-def test_a_bot_that_hangs_in_one_game_gives_it_up_and_plays_the_others(place, name, lines):
+def test_a_bot_that_hangs_in_one_game_gives_it_up_and_plays_the_others(endpoint, name, lines):
     stuck, release = [], threading.Event()
 
     class HangsOnce(RandomBot):
         def choose(self, game, legal):
             if not stuck:
                 stuck.append(self)
-                release.wait(PATIENCE)
+                release.wait(TIMEOUT_SECONDS)
             return super().choose(game, legal)
 
     ends = run(
         HangsOnce,
-        place.target,
-        place.token,
+        endpoint.target,
+        endpoint.token,
         name=name,
         against=HOUSE,
         games=2,
@@ -352,10 +366,10 @@ def test_a_bot_that_hangs_in_one_game_gives_it_up_and_plays_the_others(place, na
     assert any("has not answered for" in line for line in lines())
 
 
-def test_a_bot_that_outlasts_its_clock_is_reported_and_the_run_ends(place, name, lines):
+def test_a_bot_that_outlasts_its_clock_is_reported_and_the_run_ends(endpoint, name, lines):
     bot = Hangs()
-    running = Running(bot, place.target, place.token, name=name, games=1)
-    with place.client() as client:
+    running = BackgroundRun(bot, endpoint.target, endpoint.token, name=name, games=1)
+    with endpoint.client() as client:
         game = client.create_game(seats=[name, "house/random"], clock=(2, 0))
         client.join(game, seat=0, bot=name)
         (end,) = running.ended()
@@ -382,11 +396,18 @@ class Waits(Bot):
 """
 
 
-def waiting_bot(folder, place, name):
+def waiting_bot(folder, endpoint, name):
     """`himeji run` with a bot that thinks until the file `go` is there."""
     (folder / "waits.py").write_text(WAITS)
-    command = [HIMEJI, "run", str(folder / "waits.py"), "--target", place.target]
-    command += ["--token-file", str(place.token_file), "--name", name, "--against", "house/random"]
+    command = [HIMEJI, "run", str(folder / "waits.py"), "--target", endpoint.target]
+    command += [
+        "--token-file",
+        str(endpoint.token_file),
+        "--name",
+        name,
+        "--against",
+        "house/random",
+    ]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -401,35 +422,37 @@ def read_until(process, words):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_a_bot_after_its_current_decision(place, name, tmp_path, wait_until, number):
-    process = waiting_bot(tmp_path, place, name)
+def test_a_signal_stops_a_bot_after_its_current_decision(
+    endpoint, name, tmp_path, wait_until, number
+):
+    process = waiting_bot(tmp_path, endpoint, name)
     wait_until((tmp_path / "thinking").exists, "the bot thinks")
     process.send_signal(number)
     errors = read_until(process, "stopping after the current decision")
     (tmp_path / "go").touch()
-    output, rest = process.communicate(timeout=PATIENCE)
+    output, rest = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, rest
     assert output == "0 games over, first in 0\n"
     assert "Traceback" not in rest
     game_id = next(line.split()[1].rstrip(":") for line in errors.splitlines() if "seats" in line)
-    with place.client() as client:
+    with endpoint.client() as client:
         log = client.replay(game_id).message.log
     mine = [entry for entry in log if entry.cause == LogCause.LOG_CAUSE_ANSWER and entry.seat == 0]
     assert len(mine) == 1, "the decision under way was answered, and no other one"
 
 
-def test_a_second_signal_stops_a_bot_at_once(place, name, tmp_path, wait_until):
-    process = waiting_bot(tmp_path, place, name)
+def test_a_second_signal_stops_a_bot_at_once(endpoint, name, tmp_path, wait_until):
+    process = waiting_bot(tmp_path, endpoint, name)
     wait_until((tmp_path / "thinking").exists, "the bot thinks")
     process.send_signal(signal.SIGINT)
     read_until(process, "stopping after the current decision")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE)
+    process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 1
 
 
-def test_the_commands_run_fetch_and_verify(place, name, tmp_path):
-    common = ["--target", place.target, "--token-file", str(place.token_file)]
+def test_the_commands_run_fetch_and_verify(endpoint, name, tmp_path):
+    common = ["--target", endpoint.target, "--token-file", str(endpoint.token_file)]
     told = subprocess.run(
         [HIMEJI, "run", "random", *common, "--name", name, "--against", "house/random", "--json"],
         capture_output=True,
@@ -451,25 +474,32 @@ def test_the_commands_run_fetch_and_verify(place, name, tmp_path):
     assert verified.stdout.count("ok     ") == 8
 
 
-def test_what_a_bot_prints_online_is_not_mixed_into_json(place, name, tmp_path):
+def test_what_a_bot_prints_online_is_not_mixed_into_json(endpoint, name, tmp_path):
     (tmp_path / "talks.py").write_text(
         "print('imported')\ndef choose(game, legal):\n    print('hello')\n    return legal[0]\n"
     )
-    command = [HIMEJI, "run", str(tmp_path / "talks.py"), "--target", place.target]
-    command += ["--token-file", str(place.token_file), "--name", name, "--against", "house/random"]
+    command = [HIMEJI, "run", str(tmp_path / "talks.py"), "--target", endpoint.target]
+    command += [
+        "--token-file",
+        str(endpoint.token_file),
+        "--name",
+        name,
+        "--against",
+        "house/random",
+    ]
     told = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert json.loads(told.stdout)[0]["reason"] == "finished"
     assert {"imported", "hello"} <= set(told.stderr.splitlines())
 
 
-def test_a_bad_token_on_the_command_line_is_one_line(place, tmp_path):
+def test_a_bad_token_on_the_command_line_is_one_line(endpoint, tmp_path):
     (tmp_path / "token").write_text("himeji_wrong")
     told = subprocess.run(
-        [HIMEJI, "run", "random", "--target", place.target, "--token-file", tmp_path / "token"],
+        [HIMEJI, "run", "random", "--target", endpoint.target, "--token-file", tmp_path / "token"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert told.returncode == 1
-    assert told.stderr.startswith(f"Error: {place.target} does not take this token")
+    assert told.stderr.startswith(f"Error: {endpoint.target} does not take this token")
     assert told.stderr.count("\n") == 1

@@ -26,19 +26,19 @@ from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
+from himeji_sdk._online.stream import Stream
 from himeji_sdk.connection import Backoff
-from himeji_sdk.stream import Stream
 
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 SECRET = b"secret"
 COMMITMENT = commitment(SECRET)
 
 
 class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
-    """Plays one scene per stream; a scene is a generator that gets the requests of the client."""
+    """Runs one script per stream; a script is a generator that gets the requests of the client."""
 
-    def __init__(self, *scenes):
-        self.scenes = list(scenes)
+    def __init__(self, *scripts):
+        self.scripts = list(scripts)
         self.hellos = []
         self.played = rules.new_game("base", 2, seed=1)
 
@@ -46,15 +46,15 @@ class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
         self.hellos.append(next(requests).hello)
         requests = (each for message in requests for each in (message, *message.more))
         try:
-            if not self.scenes:
-                raise Refused("no scene is left: the client came back too often")
-            yield from self.scenes.pop(0)(self, requests)
+            if not self.scripts:
+                raise Refused("no script is left: the client came back too often")
+            yield from self.scripts.pop(0)(self, requests)
         except HimejiError as error:
             status = to_status(error)
             context.set_trailing_metadata(((STATUS_DETAILS, status.SerializeToString()),))
             context.abort(grpc_code(status.code), error.message)
 
-    # --- what scenes say ------------------------------------------------------------------------
+    # --- what scripts say ------------------------------------------------------------------------
 
     def welcome(self):
         return PlayResponse(welcome={"protocol_version": 1, "bot": "local/fake"})
@@ -118,13 +118,13 @@ class First(Bot):
 
 
 @pytest.fixture
-def perform(monkeypatch):
-    """Run a bot at a fake arena with these scenes; the arena and how the run ended."""
+def run_at_fake(monkeypatch):
+    """Run a bot at a fake arena with these scripts; the arena and how the run ended."""
     monkeypatch.setattr(Backoff, "FIRST", 0.01)
     servers = []
 
-    def start(*scenes, bot=None):
-        arena = FakeArena(*scenes)
+    def start(*scripts, bot=None):
+        arena = FakeArena(*scripts)
         server = grpc.server(futures.ThreadPoolExecutor(4))
         play_service_pb2_grpc.add_PlayServiceServicer_to_server(arena, server)
         account_service_pb2_grpc.add_AccountServiceServicer_to_server(Accounts(), server)
@@ -136,7 +136,7 @@ def perform(monkeypatch):
 
     yield start
     for server in servers:
-        server.stop(None).wait(PATIENCE)
+        server.stop(None).wait(TIMEOUT_SECONDS)
 
 
 def ending(arena, requests):
@@ -154,8 +154,8 @@ def one_question(arena, requests):
     yield from ending(arena, requests)
 
 
-def test_hello_says_what_the_client_is_and_plays(perform):
-    arena, (end,) = perform(one_question)
+def test_hello_says_what_the_client_is_and_plays(run_at_fake):
+    arena, (end,) = run_at_fake(one_question)
     (hello,) = arena.hellos
     assert hello.protocol_version == 1
     assert hello.engine_version == himeji.__version__
@@ -168,8 +168,8 @@ def test_hello_says_what_the_client_is_and_plays(perform):
     assert end.ranks == ()
 
 
-def test_what_comes_in_one_message_is_taken_in_order(perform):
-    def scene(arena, requests):
+def test_what_comes_in_one_message_is_taken_in_order(run_at_fake):
+    def script(arena, requests):
         yield PlayResponse(
             welcome=arena.welcome().welcome, more=[arena.seated(), arena.decision(1)]
         )
@@ -177,7 +177,7 @@ def test_what_comes_in_one_message_is_taken_in_order(perform):
         yield from ending(arena, requests)
 
     bot = First()
-    perform(scene, bot=bot)
+    run_at_fake(script, bot=bot)
     assert len(bot.asked) == 1
 
 
@@ -187,11 +187,11 @@ def test_requests_that_wait_go_in_one_message_after_hello():
     for request in requests:
         stream.send(request)
     stream.finish()
-    hello, rest = stream._waiting()
+    hello, rest = stream._outgoing()
     assert hello == requests[0]
     assert [rest.request_id, *(each.request_id for each in rest.more)] == ["1", "2", "3"]
     assert not requests[1].more, "it may be sent again, alone"
-    stream.cut()
+    stream.drop()
 
 
 def cut_after_the_answer(arena, requests):
@@ -201,7 +201,7 @@ def cut_after_the_answer(arena, requests):
     next(requests)
 
 
-def test_an_answer_whose_receipt_was_lost_is_sent_again_and_chosen_once(perform):
+def test_an_answer_whose_receipt_was_lost_is_sent_again_and_chosen_once(run_at_fake):
     sent = []
 
     def again(arena, requests):
@@ -214,7 +214,7 @@ def test_an_answer_whose_receipt_was_lost_is_sent_again_and_chosen_once(perform)
         yield from ending(arena, requests)
 
     bot = First()
-    arena, _ = perform(cut_after_the_answer, again, bot=bot)
+    arena, _ = run_at_fake(cut_after_the_answer, again, bot=bot)
     assert len(bot.asked) == 1
     assert [(act.decision_id, list(act.actions)) for act in sent] == [
         (1, [arena.played.legal()[0]])
@@ -223,20 +223,20 @@ def test_an_answer_whose_receipt_was_lost_is_sent_again_and_chosen_once(perform)
     assert (resume.game_id, resume.event_count) == ("g", len(arena.played.log))
 
 
-def test_a_choice_that_is_being_made_when_the_stream_is_cut_is_sent_on_the_next_one(perform):
+def test_a_choice_that_is_being_made_when_the_stream_is_cut_is_sent_on_the_next_one(run_at_fake):
     asked, back = threading.Event(), threading.Event()
 
     class Slow(First):
         def choose(self, game, legal):
             asked.set()
-            assert back.wait(PATIENCE)
+            assert back.wait(TIMEOUT_SECONDS)
             return super().choose(game, legal)
 
     def cut(arena, requests):  # noqa: ARG001 - it hears nothing
         yield arena.welcome()
         yield arena.seated()
         yield arena.decision(1)
-        assert asked.wait(PATIENCE)
+        assert asked.wait(TIMEOUT_SECONDS)
 
     def again(arena, requests):
         yield arena.welcome()
@@ -249,24 +249,24 @@ def test_a_choice_that_is_being_made_when_the_stream_is_cut_is_sent_on_the_next_
         yield from ending(arena, requests)
 
     bot = Slow()
-    perform(cut, again, bot=bot)
+    run_at_fake(cut, again, bot=bot)
     assert len(bot.asked) == 1
 
 
-def test_events_that_were_lost_are_asked_for_again(perform):
+def test_events_that_were_lost_are_asked_for_again(run_at_fake):
     def gap(arena, requests):
         yield arena.welcome()
         yield arena.seated()
         yield arena.decision(1, skipped=3)
         assert next(requests, None) is None, "nothing is answered without the position"
 
-    arena, _ = perform(gap, one_question)
+    arena, _ = run_at_fake(gap, one_question)
     (resume,) = arena.hellos[1].resume
     assert resume.game_id == "g"
     assert not resume.HasField("event_count")
 
 
-def test_events_that_are_told_twice_are_taken_once(perform):
+def test_events_that_are_told_twice_are_taken_once(run_at_fake):
     def twice(arena, requests):
         yield arena.welcome()
         yield arena.seated()
@@ -277,20 +277,20 @@ def test_events_that_are_told_twice_are_taken_once(perform):
         yield from ending(arena, requests)
 
     bot = First()
-    perform(twice, bot=bot)
+    run_at_fake(twice, bot=bot)
     assert len(bot.asked) == 2
 
 
 @pytest.mark.parametrize(
     "error", [Draining("stopping"), InternalFault("x"), SlowReader("slow"), RateLimited("fast")]
 )
-def test_what_passes_by_itself_is_tried_again(perform, error):
+def test_what_passes_by_itself_is_tried_again(run_at_fake, error):
     def ends(arena, requests):  # noqa: ARG001 - it hears nothing
         yield arena.welcome()
         yield arena.closing(NoticeKind.NOTICE_KIND_DRAINING)
         raise error
 
-    arena, _ = perform(ends, ends, one_question)
+    arena, _ = run_at_fake(ends, ends, one_question)
     assert len(arena.hellos) == 3
 
 
@@ -302,18 +302,18 @@ def test_what_passes_by_itself_is_tried_again(perform, error):
         (VersionMismatch("ruleset base: 1 is not 2"), "install the version of himeji"),
     ],
 )
-def test_what_another_try_would_not_mend_ends_the_run_in_one_line(perform, error, advice):
+def test_what_another_try_would_not_mend_ends_the_run_in_one_line(run_at_fake, error, advice):
     def ends(arena, requests):  # noqa: ARG001 - it hears nothing
         yield arena.welcome()
         raise error
 
     with pytest.raises(type(error)) as raised:
-        perform(ends)  # a second stream would find no scene
+        run_at_fake(ends)  # a second stream would find no script
     assert advice in raised.value.message
     assert "\n" not in raised.value.message
 
 
-def test_an_answer_that_the_arena_could_not_store_is_sent_again(perform):
+def test_an_answer_that_the_arena_could_not_store_is_sent_again(run_at_fake):
     sent = []
 
     def unstored(arena, requests):
@@ -328,12 +328,12 @@ def test_an_answer_that_the_arena_could_not_store_is_sent_again(perform):
         yield from ending(arena, requests)
 
     bot = First()
-    perform(unstored, bot=bot)
+    run_at_fake(unstored, bot=bot)
     assert sent[0] == sent[1]
     assert len(bot.asked) == 1
 
 
-def test_a_stale_answer_goes_on_with_the_decision_that_comes_along(perform):
+def test_a_stale_answer_goes_on_with_the_decision_that_comes_along(run_at_fake):
     def stale(arena, requests):
         yield arena.welcome()
         yield arena.seated()
@@ -348,11 +348,11 @@ def test_a_stale_answer_goes_on_with_the_decision_that_comes_along(perform):
         yield from ending(arena, requests)
 
     bot = First()
-    perform(stale, bot=bot)
+    run_at_fake(stale, bot=bot)
     assert len(bot.asked) == 2
 
 
-def test_an_arena_that_refuses_what_is_legal_here_has_another_engine(perform):
+def test_an_arena_that_refuses_what_is_legal_here_has_another_engine(run_at_fake):
     def other(arena, requests):
         yield arena.welcome()
         yield arena.seated()
@@ -362,11 +362,11 @@ def test_an_arena_that_refuses_what_is_legal_here_has_another_engine(perform):
         next(requests, None)
 
     with pytest.raises(VersionMismatch, match="refused what is legal here"):
-        perform(other)
+        run_at_fake(other)
 
 
 @pytest.mark.parametrize("what", ["events", "legal actions"])
-def test_a_decision_that_this_engine_would_put_otherwise_ends_the_run(perform, what):
+def test_a_decision_that_this_engine_would_put_otherwise_ends_the_run(run_at_fake, what):
     def other(arena, requests):
         message = arena.decision(1)
         if what == "events":
@@ -379,10 +379,10 @@ def test_a_decision_that_this_engine_would_put_otherwise_ends_the_run(perform, w
         next(requests, None)
 
     with pytest.raises(VersionMismatch, match="plays by another version"):
-        perform(other)
+        run_at_fake(other)
 
 
-def test_a_seating_that_wants_an_answer_gets_one_with_entropy(perform):
+def test_a_seating_that_wants_an_answer_gets_one_with_entropy(run_at_fake):
     ready = []
 
     def paired(arena, requests):
@@ -393,13 +393,13 @@ def test_a_seating_that_wants_an_answer_gets_one_with_entropy(perform):
         yield arena.accepted(next(requests))
         yield from ending(arena, requests)
 
-    perform(paired)
+    run_at_fake(paired)
     assert ready[0].game_id == "g"
     assert len(ready[0].entropy) == 16
     assert not ready[0].decline
 
 
-def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
+def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(run_at_fake, caplog):
     def unknown(arena, requests):
         strange = arena.seated()
         strange.seated.game.game_id, strange.seated.game.ruleset = "s", "chess"
@@ -411,22 +411,22 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(perform, caplog):
         yield arena.accepted(next(requests))
         yield from ending(arena, requests)
 
-    perform(unknown)
+    run_at_fake(unknown)
     assert "game s cannot be played here: there is no ruleset 'chess'" in caplog.text
 
 
-def test_an_arena_that_never_says_welcome_is_left(perform, monkeypatch):
-    monkeypatch.setattr("himeji_sdk.line.WELCOME_SECONDS", 1.5)
+def test_an_arena_that_never_says_welcome_is_left(run_at_fake, monkeypatch):
+    monkeypatch.setattr("himeji_sdk._online.reconnecting_stream.WELCOME_TIMEOUT_SECONDS", 1.5)
 
     def silent(arena, requests):  # noqa: ARG001 - it says nothing
         assert next(requests, None) is None
         yield from ()
 
-    arena, _ = perform(silent, one_question)
+    arena, _ = run_at_fake(silent, one_question)
     assert len(arena.hellos) == 2
 
 
-def test_a_commitment_that_changed_is_said_aloud(perform, caplog):
+def test_a_commitment_that_changed_is_said_aloud(run_at_fake, caplog):
     def unfair(arena, requests):
         seated = arena.seated()
         seated.seated.game.chance.commitment = b"1" * 32
@@ -438,15 +438,15 @@ def test_a_commitment_that_changed_is_said_aloud(perform, caplog):
         next(requests, None)
         yield arena.closing(NoticeKind.NOTICE_KIND_GOODBYE)
 
-    perform(unfair)
+    run_at_fake(unfair)
     assert "game g was not fair: its commitment is not the one that was shown" in caplog.text
 
 
-def test_a_message_of_a_newer_arena_is_ignored(perform):
+def test_a_message_of_a_newer_arena_is_ignored(run_at_fake):
     def newer(arena, requests):
         yield arena.welcome()
         yield PlayResponse()
         yield from one_question(arena, requests)
 
-    _, ends = perform(newer)
+    _, ends = run_at_fake(newer)
     assert len(ends) == 1

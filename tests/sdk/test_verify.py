@@ -12,14 +12,14 @@ from himeji import rules
 from himeji.rules import Keyed
 from himeji.rules.chance import Recorded
 from himeji.rules.errors import InvalidRequest, UnknownRuleset, VersionMismatch
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1 import game_service_pb2
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry, chance_key, commitment, first_link, link
 from himeji.wire.results import result
 from himeji_bots.random import RandomBot
-from himeji_sdk import Replay, cli, play
+from himeji_sdk import Replay, _cli as cli, play
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 SECRET, ENTROPY = bytes(range(32)), (b"", b"heads", b"tails")

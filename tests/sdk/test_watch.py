@@ -10,22 +10,22 @@ from himeji.rules.errors import UnknownGame
 from himeji_bots.random import RandomBot
 from himeji_sdk import Client, run
 
-from tests.sdk.conftest import place_of
+from tests.sdk.conftest import endpoint_of
 from tests.sdk.terminal import Terminal, plain
 from tests.sdk.test_client import begin, play_on
-from tests.sdk.test_run import HOUSE, PATIENCE, Gate, Running
+from tests.sdk.test_run import HOUSE, TIMEOUT_SECONDS, BackgroundRun, Gate
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
 
 @pytest.fixture
-def options(place):
-    return ["--target", place.target, "--token-file", str(place.token_file)]
+def options(endpoint):
+    return ["--target", endpoint.target, "--token-file", str(endpoint.token_file)]
 
 
-def test_a_spectator_sees_the_whole_game_and_its_end(place, name):
-    (end,) = run(RandomBot(1), place.target, place.token, name=name, against=HOUSE)
-    with place.client() as client:
+def test_a_spectator_sees_the_whole_game_and_its_end(endpoint, name):
+    (end,) = run(RandomBot(1), endpoint.target, endpoint.token, name=name, against=HOUSE)
+    with endpoint.client() as client:
         game = client.game(end.game_id)
         assert (game.ruleset, game.bots) == ("base", (name, "house/random"))
         sights = list(game.watch())
@@ -37,8 +37,8 @@ def test_a_spectator_sees_the_whole_game_and_its_end(place, name):
     assert any(line.startswith("seat 0: pick pair") for line in told)
 
 
-def test_a_game_is_watched_while_it_is_played(place, new_name):
-    with place.client() as client, place.client() as other:
+def test_a_game_is_watched_while_it_is_played(endpoint, new_name):
+    with endpoint.client() as client, endpoint.client() as other:
         one, two = begin(client, new_name)
         sights = client.game(one.game_id).watch()
         before = next(sights)
@@ -55,8 +55,8 @@ def test_a_game_is_watched_while_it_is_played(place, new_name):
         assert one.game_id not in {game.game_id for game in other.games(most=100)}
 
 
-def test_a_game_that_never_began_shows_its_end_alone(place, name):
-    with place.client() as client:
+def test_a_game_that_never_began_shows_its_end_alone(endpoint, name):
+    with endpoint.client() as client:
         mine = client.join(client.create_game(), bot=name)
         mine.resign()
         (sight,) = mine.watch()
@@ -67,24 +67,24 @@ def test_a_game_that_never_began_shows_its_end_alone(place, name):
 def test_watching_goes_on_after_the_arena_was_away(start_arena, tmp_path, name):
     data = str(tmp_path / "data")
     arena = start_arena("--port", "0", "--data", data, "--house", "random").opened()
-    place, bot = place_of(arena), Gate()
-    running = Running(bot, place.target, place.token, name=name, against=HOUSE)
-    assert bot.reached.wait(PATIENCE)
-    with Client(place.target, place.token, patience=PATIENCE) as client:
+    endpoint, bot = endpoint_of(arena), Gate()
+    running = BackgroundRun(bot, endpoint.target, endpoint.token, name=name, against=HOUSE)
+    assert bot.reached.wait(TIMEOUT_SECONDS)
+    with Client(endpoint.target, endpoint.token, patience=TIMEOUT_SECONDS) as client:
         (game,) = client.games(bot=name)
         sights = game.watch()
         assert next(sights).game is not None
         arena.process.kill()
         arena.ended()
-        port = place.target.rpartition(":")[2]
+        port = endpoint.target.rpartition(":")[2]
         start_arena("--port", port, "--data", data, "--house", "random").opened()
         bot.open.set()
         *_, last = sights
     assert last.end.scores == running.ended()[0].scores
 
 
-def test_the_command_draws_the_game_and_tells_the_end(place, name, options):
-    (end,) = run(RandomBot(1), place.target, place.token, name=name, against=HOUSE)
+def test_the_command_draws_the_game_and_tells_the_end(endpoint, name, options):
+    (end,) = run(RandomBot(1), endpoint.target, endpoint.token, name=name, against=HOUSE)
     told = subprocess.run(
         [HIMEJI, "watch", end.game_id, *options], capture_output=True, text=True, check=True
     )
@@ -106,20 +106,20 @@ def test_the_command_draws_the_game_and_tells_the_end(place, name, options):
     assert facts[-1]["position"]["ruleset"] == "base"
 
 
-def test_an_unknown_game_is_one_line(place, options):
+def test_an_unknown_game_is_one_line(endpoint, options):
     told = subprocess.run(
         [HIMEJI, "watch", "nothing", *options], capture_output=True, text=True, check=False
     )
     assert told.returncode == 1
     assert told.stderr == "Error: there is no game nothing\n"
-    with place.client() as client, pytest.raises(UnknownGame):
+    with endpoint.client() as client, pytest.raises(UnknownGame):
         client.game("nothing")
 
 
 def test_where_nothing_is_played_there_is_nothing_to_watch(start_arena, tmp_path):
-    place = place_of(start_arena("--port", "0", "--data", str(tmp_path / "data")).opened())
+    endpoint = endpoint_of(start_arena("--port", "0", "--data", str(tmp_path / "data")).opened())
     told = subprocess.run(
-        [HIMEJI, "watch", "--target", place.target, "--token-file", str(place.token_file)],
+        [HIMEJI, "watch", "--target", endpoint.target, "--token-file", str(endpoint.token_file)],
         capture_output=True,
         text=True,
         check=False,

@@ -361,7 +361,7 @@ def local_secret(data):
 async def arena_here(redis_url, data):
     """An arena in this process, with sockets of its own; a door to it."""
     settings = Settings(port=0, data=Path(data), redis=redis_url)
-    async with serve.arena(settings) as opened:
+    async with serve.open_arena(settings) as opened:
         async with door(f"127.0.0.1:{opened.port}", local_secret(data)) as entered:
             yield entered
         await nobody_is_there(redis_url)

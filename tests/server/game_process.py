@@ -1,41 +1,58 @@
-"""Hosts that share one Redis as processes do, each with its own connection, and their games."""
+"""Processes without a server that share one Redis, each with its own connection."""
 
 from collections import Counter
 
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1.game_pb2 import SeatPlan
+from himeji.wire.clock import CASUAL
 from himeji_server.games.commands import GameCommands, NewGame
+from himeji_server.games.commits import Commits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
+from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
 from himeji_server.store.game_records import PLAYING, SeatRequest
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 
-CLOCK = (600_000, 1_000)
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
 
 
+class CountingSubscribers(Subscribers):
+    """Counts the changes that come to be published, whether anybody is subscribed or not."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = Counter()
+        self._last = {}
+
+    def publish(self, view):
+        self.counts[view.game_id] += self._last.get(view.game_id) != view.revision
+        self._last[view.game_id] = view.revision
+        super().publish(view)
+
+
 class GameProcess:
-    """A host with a connection of its own, as a process has."""
+    """What a process has for its games, with a connection of its own."""
 
     def __init__(self, store):
         self.store = store
         self.games = GameStore(store)
         self.presence = Presence(store)
-        self.rung = Counter()
-        self.live_games = LiveGames(self.games, self.presence, self._ring)
-        self.notifications = Notifications(self.games, self.presence)
-        self.notifications.live_games = self.live_games
-        self.commands = GameCommands(self.live_games)
-        self.timers = Timers(self.live_games)
+        self.subscribers = CountingSubscribers()
+        self.live_games = LiveGames(self.games, self.presence, self.subscribers)
+        self.notifications = Notifications(self.live_games, self.presence)
+        self.commits = Commits(self.live_games, self.presence)
+        self.commands = GameCommands(self.commits)
+        self.timers = Timers(self.commits)
 
-    def _ring(self, table):
-        self.rung[table.game_id] += 1
-        self.notifications.ring(table)
+    async def answer(self, game_id, bot, decision, actions):
+        """Answer a decision; the receipt."""
+        _, receipt = await self.commands.submit_and_wait(game_id, bot, decision, actions)
+        return receipt
 
 
-def wished(seats=2, clock=CLOCK, strikes=3):
+def wished(seats=2, clock=CASUAL, strikes=3):
     return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
 
 
@@ -47,22 +64,21 @@ async def begun(process, seats=2, **wish):
     """A game that has begun."""
     game_id = (await process.commands.create(wished(seats, **wish))).game_id
     for seat in range(seats):
-        table, _ = await process.commands.join(game_id, range(seats), sitter(seat))
-    assert table.stored.state == PLAYING
+        view, _ = await process.commands.join(game_id, range(seats), sitter(seat))
+    assert view.stored.state == PLAYING
     return game_id
 
 
-async def act(process, game_id, choose, **more):
+async def act(process, game_id, choose):
     """Answer the open decision with what `choose` makes of the game; the receipt."""
-    table = await process.live_games.game(game_id)
-    stored = table.stored
-    actions = choose(table.engine)
+    view = await process.live_games.view(game_id)
+    stored = view.stored
     bot = stored.seats[stored.seat].bot
-    return await process.commands.act(game_id, bot, stored.decision, actions, **more)
+    return await process.answer(game_id, bot, stored.decision, choose(view.copy()))
 
 
-def lowest(play):
-    return [stand_in(play)]
+def lowest(engine):
+    return [stand_in(engine)]
 
 
 async def raw(process, *command):

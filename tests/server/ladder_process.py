@@ -1,4 +1,4 @@
-"""The ladder's parts on a real Redis without a server: for tests of results, tables and queues."""
+"""The ladder on a real Redis without a server, for tests of results, standings and queues."""
 
 import asyncio
 import random
@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.wire.clock import Clock
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.assembly import GameAssembly
@@ -19,7 +20,7 @@ from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
 READY_MS = 3_600_000
-"""So long that no machine is too slow to answer; tests of what comes after it let time pass."""
+"""Too long to expire on a slow machine; tests of the deadline use let_time_pass."""
 
 LADDERS = Ladders(
     {
@@ -34,13 +35,13 @@ ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
 
 
 async def let_time_pass(store, game_id, milliseconds):
-    """Have a seating been made so much earlier, and have it looked at."""
+    """Move the creation of a seating back in time, and make its deadline due."""
     await store.call("HINCRBY", keys.game(game_id), "created", -milliseconds)
     await store.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
 
 
 class LadderProcess:
-    """One process's ladder, to be worked by hand."""
+    """The ladder of one process, run step by step by tests."""
 
     def __init__(self, store):
         self.redis = store
@@ -50,7 +51,7 @@ class LadderProcess:
         self.parts = LadderAssembly(LADDERS, store, self.use_cases, accounts)
         self.queue_commands, self.queries = self.parts.queue_commands, self.parts.queries
         self.administration, self.loop = self.parts.administration, self.parts.loop
-        self.events, self.runner = self.parts.events, self.loop._runner
+        self.tournaments, self.runner = self.parts.tournaments, self.loop._runner
         self.rater, self.matchmaker = self.loop._rater, self.loop._matchmaker
 
     async def result(self, winner, *losers, ladder=LADDER, versions=(), settle=True):
@@ -64,31 +65,41 @@ class LadderProcess:
             ruleset="base",
             options={},
             plans=tuple(SeatPlan(policy=plan, name=bot) for bot, _ in seats),
-            clock=(60_000, 0),
+            clock=Clock(60_000, 0),
             strike_limit=3,
             ladder=ladder,
             rated=True,
             meant_for=tuple(seats),
         )
-        host = self.use_cases.commands
-        game_id = (await host.create(new)).game_id
+        commands = self.use_cases._commands
+        game_id = (await commands.create(new)).game_id
         for number, (bot, version) in enumerate(seats):
-            await host.join(game_id, [number], SeatRequest(bot, version, b"", ""))
+            await commands.join(game_id, [number], SeatRequest(bot, version, b"", ""))
         for loser in losers:
-            await host.resign(game_id, loser, None)
+            await self.resign(game_id, loser)
         if settle:
             await self.rater.settle_all()
         return game_id
 
-    async def here(self, *bots, ladder=LADDER, most=1):
-        """Bots that have a stream and are in the queue, one after the other."""
+    async def resign(self, game_id, bot):
+        await self.use_cases._commands.resign(game_id, bot, None)
+
+    async def connect(self, bot):
+        """Open a stream of the bot's."""
+        await self.use_cases._presence.connect(bot, f"stream of {bot}")
+
+    async def disconnect(self, bot):
+        await self.use_cases.close_stream(bot, f"stream of {bot}")
+
+    async def enter(self, *bots, ladder=LADDER, most=1):
+        """Connect bots and let them enter a queue, one after the other."""
         for bot in bots:
-            await self.use_cases.presence.connect(bot, f"stream of {bot}")
+            await self.connect(bot)
             await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 
-    async def round(self):
-        await self.loop.round()
+    async def run_once(self):
+        await self.loop.run_once()
 
     async def seated(self, ladder=LADDER):
         """The games that are seated or being played, with their bots."""
@@ -97,9 +108,9 @@ class LadderProcess:
     async def ready(self, bot, game_id):
         return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")
 
-    async def table(self, ladder=LADDER):
+    async def standings(self, ladder=LADDER):
         """The standings by bot."""
-        season = await self.queries.season(ladder, 0)
+        season = await self.queries.season_number(ladder, 0)
         found = await self.queries.standings(ladder, season, old_versions=True)
         return {f"{each.bot}@{each.bot_version}": each for each in found}
 

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import uuid
+from dataclasses import asdict
 
 import grpc
 import pytest
@@ -24,6 +25,7 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.position_pb2 import OptionValue
 from himeji_server import pagination
+from himeji_server.games.use_cases import GameFilter
 from himeji_server.store import keys
 from structlog.testing import capture_logs
 
@@ -531,13 +533,7 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
     token = (await arena.game("ListGames", page_size=1)).next_page_token
     error = await refused(arena.game("ListGames", page_token=token, bot=A))
     assert reason_of(error) == "INVALID_REQUEST"
-    digest_of_all = [
-        sorted(
-            dict.fromkeys(
-                ("state", "ruleset", "ladder", "bot", "joinable", "tournament"), ""
-            ).items()
-        )
-    ]
+    digest_of_all = [sorted(asdict(GameFilter()).items())]
     assert pagination.place(token, *digest_of_all)
     for place in ("", "nonsense", "+inf x", "(1 x", "1" * 400):
         forged = pagination.token(place, *digest_of_all)

@@ -11,12 +11,13 @@ from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest, SeatStatus
 
-from tests.server.game_process import BOTS, CLOCK, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
@@ -31,7 +32,7 @@ async def played_out(game_id, *processes, choose=lowest):
     """Play to the end, each answer by the next process; the game."""
     for number in range(2_000):
         process = processes[number % len(processes)]
-        table = await process.live_games.game(game_id)
+        table = await process.live_games.view(game_id)
         if table.stored.state == OVER:
             return table
         if table.stored.seats[table.stored.seat].lost:
@@ -44,7 +45,7 @@ async def played_out(game_id, *processes, choose=lowest):
 async def until_over(process, game_id):
     """Sweep until a game is over."""
     async with asyncio.timeout(PATIENCE):
-        while (table := await process.live_games.game(game_id)).stored.state != OVER:
+        while (table := await process.live_games.view(game_id)).stored.state != OVER:
             await process.timers.sweep()
             await asyncio.sleep(0.01)
     return table
@@ -82,7 +83,7 @@ async def test_two_hosts_play_one_game_by_turns_and_its_replay_verifies(one, two
     table = await played_out(game_id, one, two, choose=at_random(seats))
     assert end_reason(table) == "FINISHED"
     assert faults_of(replay_of(table)) == []
-    assert faults_of(replay_of(await one.live_games.game(game_id))) == []
+    assert faults_of(replay_of(await one.live_games.view(game_id))) == []
     assert table.stored.chain == (await two.games.load(game_id)).chain
 
 
@@ -118,7 +119,7 @@ async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, mon
     assert await raw(one, "EXISTS", keys.log(game_id)) == 0
     assert await memory(one, *names) < size
     for process in (one, two):
-        assert replay_of(await process.live_games.game(game_id)) == before
+        assert replay_of(await process.live_games.view(game_id)) == before
         assert await process.timers.sweep() == 0
     with pytest.raises(errors.GameEnded):
         await act(two, game_id, lambda _: [0])
@@ -141,31 +142,28 @@ async def test_a_game_whose_log_is_broken_is_not_made_smaller(one, two):
 async def test_the_same_answer_by_two_hosts_at_once_is_played_once(one, two):
     game_id = await begun(one)
     for _ in range(20):
-        table = await one.live_games.game(game_id)
-        await two.live_games.game(game_id)
-        stored, actions = table.stored, lowest(table.engine)
+        table = await one.live_games.view(game_id)
+        await two.live_games.view(game_id)
+        stored, actions = table.stored, lowest(table.copy())
         bot = stored.seats[stored.seat].bot
         receipts = await asyncio.gather(
-            *(
-                process.commands.act(game_id, bot, stored.decision, actions)
-                for process in (one, two)
-            )
+            *(process.answer(game_id, bot, stored.decision, actions) for process in (one, two))
         )
         assert sorted(receipt.duplicate for receipt in receipts) == [False, True]
         assert receipts[0].entry == receipts[1].entry
-        assert (await one.live_games.game(game_id)).stored.version == stored.version + 1
+        assert (await one.live_games.view(game_id)).stored.version == stored.version + 1
 
 
 async def test_of_two_answers_at_once_one_stands_and_the_other_is_told_which(one, two):
     game_id, other = await begun(one), 0
     for _ in range(40):
-        table = await one.live_games.game(game_id)
-        await two.live_games.game(game_id)
-        stored, legal = table.stored, table.engine.legal()
+        table = await one.live_games.view(game_id)
+        await two.live_games.view(game_id)
+        stored, legal = table.stored, table.legal()
         bot = stored.seats[stored.seat].bot
         outcomes = await asyncio.gather(
-            one.commands.act(game_id, bot, stored.decision, [legal[0]]),
-            two.commands.act(game_id, bot, stored.decision, [legal[-1]]),
+            one.answer(game_id, bot, stored.decision, [legal[0]]),
+            two.answer(game_id, bot, stored.decision, [legal[-1]]),
             return_exceptions=True,
         )
         if len(legal) == 1:
@@ -179,70 +177,70 @@ async def test_of_two_answers_at_once_one_stands_and_the_other_is_told_which(one
 
 async def test_an_answer_can_be_repeated_at_any_time_even_after_the_end(one, two):
     game_id = await begun(one)
-    table = await one.live_games.game(game_id)
-    decision, actions = table.stored.decision, lowest(table.engine)
+    table = await one.live_games.view(game_id)
+    decision, actions = table.stored.decision, lowest(table.copy())
     bot = table.stored.seats[table.stored.seat].bot
-    first = await one.commands.act(game_id, bot, decision, actions)
+    first = await one.answer(game_id, bot, decision, actions)
     await played_out(game_id, one, two)
     for process in (one, two):
-        again = await process.commands.act(game_id, bot, decision, actions)
+        again = await process.answer(game_id, bot, decision, actions)
         assert (again.entry, again.actions, again.duplicate) == (first.entry, first.actions, True)
     with pytest.raises(errors.AlreadyDecided):
-        await two.commands.act(game_id, bot, decision, [*actions, 0])
+        await two.answer(game_id, bot, decision, [*actions, 0])
 
 
 async def test_a_decision_that_is_not_open_is_stale_and_one_of_another_seat_is_not_ones_own(one):
     game_id = await begun(one)
-    stored = (await one.live_games.game(game_id)).stored
+    stored = (await one.live_games.view(game_id)).stored
     asked, other = stored.seats[stored.seat].bot, stored.seats[1 - stored.seat].bot
     with pytest.raises(errors.StaleDecision) as stale:
-        await one.commands.act(game_id, asked, stored.decision + 5, [0])
+        await one.answer(game_id, asked, stored.decision + 5, [0])
     assert stale.value.details["decision_id"] == str(stored.decision)
     with pytest.raises(errors.NotYourDecision) as foreign:
-        await one.commands.act(game_id, other, stored.decision, [0])
+        await one.answer(game_id, other, stored.decision, [0])
     assert foreign.value.details["seat"] == str(stored.seat)
     with pytest.raises(errors.NotYourDecision):
-        await one.commands.act(game_id, "eve/nobody", stored.decision, [0])
+        await one.answer(game_id, "eve/nobody", stored.decision, [0])
     with pytest.raises(errors.InvalidRequest):
-        await one.commands.act(game_id, asked, stored.decision, [])
-    assert (await one.live_games.game(game_id)).stored.version == stored.version
+        await one.answer(game_id, asked, stored.decision, [])
+    assert (await one.live_games.view(game_id)).stored.version == stored.version
 
 
 async def test_a_host_with_an_old_memory_answers_by_the_store(one, two):
     game_id = await begun(one)
-    stored = (await two.live_games.game(game_id)).stored  # what the second host remembers
+    stored = (await two.live_games.view(game_id)).stored  # what the second host remembers
     bot = stored.seats[stored.seat].bot
     first = await act(one, game_id, lowest)
-    again = await two.commands.act(game_id, bot, stored.decision, list(first.actions))
+    again = await two.answer(game_id, bot, stored.decision, list(first.actions))
     assert again.duplicate
 
 
 async def test_an_illegal_answer_to_a_decision_that_was_answered_elsewhere_is_no_strike(one, two):
     game_id = await begun(one)
-    table = await two.live_games.game(game_id)
+    table = await two.live_games.view(game_id)
     stored = table.stored
-    illegal = next(a for a in range(500) if a not in table.engine.legal())
+    illegal = next(a for a in range(500) if a not in table.legal())
     await act(one, game_id, lowest)
     with pytest.raises(errors.AlreadyDecided):
-        await two.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [illegal])
-    assert [seat.strikes for seat in (await one.live_games.game(game_id)).stored.seats] == [0, 0]
+        await two.answer(game_id, stored.seats[stored.seat].bot, stored.decision, [illegal])
+    assert [seat.strikes for seat in (await one.live_games.view(game_id)).stored.seats] == [0, 0]
 
 
 @pytest.mark.parametrize("fate", ["its client is gone", "its store is new"])
 async def test_whoever_is_interrupted_while_answering_leaves_the_game_whole(one, two, fate):
     game_id = await begun(one)
     for ticks in range(30):
-        table = await one.live_games.game(game_id)
-        stored, actions = table.stored, lowest(table.engine)
+        table = await one.live_games.view(game_id)
+        stored, actions = table.stored, lowest(table.copy())
         bot = stored.seats[stored.seat].bot
         if fate == "its store is new":
             await raw(one, "SCRIPT", "FLUSH")  # so that the commit takes two commands
-        answering = asyncio.create_task(one.commands.act(game_id, bot, stored.decision, actions))
+        answering = asyncio.create_task(one.answer(game_id, bot, stored.decision, actions))
         for _ in range(ticks):
             await asyncio.sleep(0)
         answering.cancel()
         await asyncio.gather(answering, return_exceptions=True)
-        again = await one.commands.act(game_id, bot, stored.decision, actions)
+        again = await one.answer(game_id, bot, stored.decision, actions)
         assert again.actions == tuple(actions)
         assert again.entry.version == stored.version + 1
     assert faults_of(replay_of(await played_out(game_id, two, one))) == []
@@ -290,18 +288,18 @@ async def test_a_plan_is_played_as_far_as_it_is_legal_ones_own_and_without_chanc
             break
         game_id = await begun((one, two)[number % 2], 2 + number % 3)
         for _ in range(2_000):
-            table = await one.live_games.game(game_id)
+            table = await one.live_games.view(game_id)
             if table.stored.state == OVER:
                 break
-            plan = plan_ahead(chooser, chooser.randint(1, 6))(table.engine)
+            plan = plan_ahead(chooser, chooser.randint(1, 6))(table.copy())
             plan += chooser.choice([[], [chooser.choice(plan)], [10**6]])
-            twin = table.engine.clone()
+            twin = table.copy().clone()
             played, stop = how_far(twin, plan)
             receipt = await act(one, game_id, lambda _play, plan=plan: plan)
             assert (list(receipt.actions), StopReason.Name(receipt.stop)) == (played, stop)
-            assert (await one.live_games.game(game_id)).engine.dumps() == twin.dumps()
+            assert (await one.live_games.view(game_id)).copy().dumps() == twin.dumps()
             seen.add(stop)
-        assert faults_of(replay_of(await two.live_games.game(game_id))) == []
+        assert faults_of(replay_of(await two.live_games.view(game_id))) == []
     assert seen == reasons
 
 
@@ -309,19 +307,19 @@ async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, 
     game_id, chooser = await begun(one), random.Random(3)
     seen = set()
     while len(seen) < 2:
-        table = await one.live_games.game(game_id)
+        table = await one.live_games.view(game_id)
         stored = table.stored
         assert stored.state == PLAYING
         bot = stored.seats[stored.seat].bot
-        plan = [*plan_ahead(chooser, 3)(table.engine), *chooser.choice([[], [10**6]])]
-        receipt = await one.commands.act(game_id, bot, stored.decision, plan)
+        plan = [*plan_ahead(chooser, 3)(table.copy()), *chooser.choice([[], [10**6]])]
+        receipt = await one.answer(game_id, bot, stored.decision, plan)
         whole = receipt.stop == StopReason.STOP_REASON_ALL_PLAYED
-        again = await two.commands.act(game_id, bot, stored.decision, plan)
+        again = await two.answer(game_id, bot, stored.decision, plan)
         assert (again.duplicate, again.stop, again.entry) == (True, receipt.stop, receipt.entry)
         played = list(receipt.actions)
         for other in ([*played, 1] if whole else played, played[:-1] or [10**6], [10**6, *plan]):
             with pytest.raises(errors.AlreadyDecided):
-                await two.commands.act(game_id, bot, stored.decision, other)
+                await two.answer(game_id, bot, stored.decision, other)
         seen.add(whole)
 
 
@@ -329,12 +327,12 @@ async def test_a_plan_can_be_repeated_whole_and_nothing_else_passes_for_it(one, 
 
 
 async def illegal_answer(process, game_id, action=None):
-    table = await process.live_games.game(game_id)
+    table = await process.live_games.view(game_id)
     stored = table.stored
-    illegal = next(a for a in range(500) if a not in table.engine.legal())
+    illegal = next(a for a in range(500) if a not in table.legal())
     wrong = illegal if action is None else action
     with pytest.raises((errors.IllegalAction, errors.UnknownAction)):
-        await process.commands.act(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
+        await process.answer(game_id, stored.seats[stored.seat].bot, stored.decision, [wrong])
     return stored.seat
 
 
@@ -345,10 +343,10 @@ async def test_illegal_and_unknown_answers_are_strikes_and_the_last_one_ends_the
     for process in (one, two, one):  # retries of either
         await illegal_answer(process, game_id)
         await illegal_answer(process, game_id, action=10**6)
-    stored = (await one.live_games.game(game_id)).stored
+    stored = (await one.live_games.view(game_id)).stored
     assert (stored.state, stored.seats[seat].strikes) == (PLAYING, 2)
     await illegal_answer(one, game_id, action=10**6 + 1)
-    table = await two.live_games.game(game_id)
+    table = await two.live_games.view(game_id)
     assert table.stored.state == OVER
     assert seat_reasons(table)[seat] == "STRIKES"
     assert seat_reasons(table)[1 - seat] == "OUTLASTED"
@@ -360,18 +358,18 @@ async def test_the_same_illegal_answer_to_another_decision_is_another_strike(one
     first = await illegal_answer(one, game_id, action=10**6)
     for _ in range(200):
         await act(one, game_id, lowest)
-        if (stored := (await one.live_games.game(game_id)).stored).seat == first:
+        if (stored := (await one.live_games.view(game_id)).stored).seat == first:
             break
     for number in range(2):
         await illegal_answer(two, game_id, action=10**6)
         await illegal_answer(two, game_id, action=10**6 + number)
-    assert (await one.live_games.game(game_id)).stored.seats[first].strikes == 3
+    assert (await one.live_games.view(game_id)).stored.seats[first].strikes == 3
     assert stored.seats[first].strikes == 1
 
 
 async def test_a_seat_is_lost_by_strikes_even_if_whoever_counted_the_last_one_died(one, two):
     game_id = await begun(one, clock=None)
-    stored = (await one.live_games.game(game_id)).stored
+    stored = (await one.live_games.view(game_id)).stored
     for answer in "abc":  # a process that counts, and dies before it can end the seat's part
         await one.games.count_strike(game_id, stored.decision, stored.seat, answer, 3)
     table = await until_over(two, game_id)
@@ -428,10 +426,10 @@ async def test_who_is_left_alone_of_three_has_won(one, two):
 
 async def test_a_resignation_of_a_seat_that_is_not_asked_leaves_the_open_decision_open(one):
     game_id = await begun(one, 3)
-    before = (await one.live_games.game(game_id)).stored
+    before = (await one.live_games.view(game_id)).stored
     other = (before.seat + 1) % 3
     await one.commands.resign(game_id, BOTS[other], None)
-    after = (await one.live_games.game(game_id)).stored
+    after = (await one.live_games.view(game_id)).stored
     assert (after.decision, after.seat, after.asked) == (before.decision, before.seat, before.asked)
     assert after.version == before.version + 1
     await act(one, game_id, lowest)
@@ -439,12 +437,12 @@ async def test_a_resignation_of_a_seat_that_is_not_asked_leaves_the_open_decisio
 
 async def test_a_lost_seat_is_told_so_and_how(one, two):
     game_id = await begun(one, 3)
-    stored = (await one.live_games.game(game_id)).stored
+    stored = (await one.live_games.view(game_id)).stored
     bot = stored.seats[stored.seat].bot
     await one.commands.resign(game_id, bot, None)
     for process in (one, two):
         with pytest.raises(errors.SeatLost) as lost:
-            await process.commands.act(game_id, bot, stored.decision, [0])
+            await process.answer(game_id, bot, stored.decision, [0])
         assert lost.value.details["end_reason"] == "RESIGNED"
         assert lost.value.details["seat"] == str(stored.seat)
 
@@ -453,7 +451,8 @@ async def test_a_lost_seat_is_told_so_and_how(one, two):
 
 
 async def test_the_receipts_add_up_to_what_is_left(one, two):
-    game_id = await begun(one, 3, clock=(60_000, 700))
+    clock = Clock(60_000, 700)
+    game_id = await begun(one, 3, clock=clock)
     table = await played_out(game_id, one, two, choose=plan_ahead(random.Random(2), 3))
     left = [60_000] * 3
     asked = None
@@ -461,7 +460,9 @@ async def test_the_receipts_add_up_to_what_is_left(one, two):
         if line.cause == LogCause.LOG_CAUSE_ANSWER:
             assert entry.charged == entry.time - asked
             assert entry.added == 700 * len(line.actions)
+            counted = clock.after_answer(left[line.seat], entry.charged, len(line.actions))
             left[line.seat] += entry.added - entry.charged
+            assert counted == left[line.seat]
             assert entry.left == left[line.seat]
             assert line.charged.ToMilliseconds() == entry.charged
         asked = entry.time
@@ -479,8 +480,8 @@ async def test_an_untimed_game_has_no_receipts_and_no_flag(one):
 async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
     one, two, connected, expected
 ):
-    game_id = await begun(one, clock=(1, 0))
-    stored = (await one.live_games.game(game_id)).stored
+    game_id = await begun(one, clock=Clock(1, 0))
+    stored = (await one.live_games.view(game_id)).stored
     if connected:
         await one.presence.connect(stored.seats[stored.seat].bot, "stream")
     table = await until_over(two, game_id)
@@ -491,23 +492,23 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
 
 
 async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(one, two):
-    game_id = await begun(one, clock=(1, 0))
-    table = await one.live_games.game(game_id)
+    game_id = await begun(one, clock=Clock(1, 0))
+    table = await one.live_games.view(game_id)
     stored = table.stored
     await until_time(one, stored.asked + 1)
     with pytest.raises(errors.SeatLost) as lost:
         await act(two, game_id, lowest)
     assert lost.value.details["end_reason"] == "DISCONNECTED"
-    table = await one.live_games.game(game_id)
+    table = await one.live_games.view(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "OUTLASTED")
 
 
-@pytest.mark.parametrize("clock", [CLOCK, None], ids=["timed", "untimed"])
+@pytest.mark.parametrize("clock", [CASUAL, None], ids=["timed", "untimed"])
 async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
     game_id = await begun(one, clock=clock)
     await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
     await two.timers.sweep()
-    assert (await one.live_games.game(game_id)).stored.state == PLAYING
+    assert (await one.live_games.view(game_id)).stored.state == PLAYING
 
 
 # --- beginning and not beginning --------------------------------------------------------------
@@ -517,9 +518,9 @@ async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another
     game_id = (await one.commands.create(wished())).game_id
     for seat in range(2):
         assert (await one.games.take_seat(game_id, range(2), sitter(seat)))[0] is SeatStatus.OK
-    assert (await two.live_games.game(game_id)).stored.state == WAITING
+    assert (await two.live_games.view(game_id)).stored.state == WAITING
     await two.timers.sweep()
-    assert (await one.live_games.game(game_id)).stored.state == PLAYING
+    assert (await one.live_games.view(game_id)).stored.state == PLAYING
     table = await played_out(game_id, one)
     assert faults_of(replay_of(table)) == []
 
@@ -548,7 +549,7 @@ async def test_a_repeated_request_to_sit_gets_the_same_seat(one):
     for _ in range(2):
         _, seat = await one.commands.join(game_id, range(3), sitter(0, "again"))
         assert seat == 0
-    assert (await one.live_games.game(game_id)).open_seats() == [1, 2]
+    assert (await one.live_games.view(game_id)).open_seats() == [1, 2]
 
 
 async def test_a_game_that_was_called_off_begins_no_more(one, two):
@@ -597,14 +598,14 @@ async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, tw
     patient = (await one.commands.create(replace(wish, patience=3_600_000))).game_id
     filled = await begun(one, clock=None)
     await raw(one, "HSET", keys.game(filled), "expires", 1)
-    await until_time(two, (await one.live_games.game(game_id)).stored.expires)
+    await until_time(two, (await one.live_games.view(game_id)).stored.expires)
     assert await two.timers.sweep() == 1
-    table = await one.live_games.game(game_id)
+    table = await one.live_games.view(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
     assert faults_of(replay_of(table)) == []
     assert await two.timers.sweep() == 0
-    assert (await two.live_games.game(patient)).stored.state == WAITING
-    assert (await two.live_games.game(filled)).stored.state == PLAYING
+    assert (await two.live_games.view(patient)).stored.state == WAITING
+    assert (await two.live_games.view(filled)).stored.state == PLAYING
     with pytest.raises(errors.GameEnded):
         await one.commands.join(game_id, [1], sitter(1))
 
@@ -613,16 +614,16 @@ async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is
     game_id = (await one.commands.create(replace(wished(), patience=100))).game_id
     for seat in range(2):
         await one.games.take_seat(game_id, [seat], sitter(seat))
-    await until_time(two, (await one.live_games.game(game_id)).stored.expires)
+    await until_time(two, (await one.live_games.view(game_id)).stored.expires)
     await two.timers.sweep()
-    assert (await one.live_games.game(game_id)).stored.state == PLAYING
+    assert (await one.live_games.view(game_id)).stored.state == PLAYING
 
 
 async def test_asking_for_games_that_do_not_exist_leaves_nothing_behind(one):
     for number in range(50):
         with pytest.raises(errors.UnknownGame):
-            await one.live_games.game(f"none-{number}")
-    assert len(one.live_games.locks._lines) == 0
+            await one.live_games.view(f"none-{number}")
+    assert len(one.live_games.locks._waiters) == 0
 
 
 # --- a log that was lost in part --------------------------------------------------------------
@@ -665,16 +666,20 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
     one, monkeypatch
 ):
     game_id = await begun(one)
-    version = (await one.live_games.game(game_id)).stored.version
-    before = one.rung[game_id]
-    commit, under_way, told = one.games.commit, asyncio.Event(), asyncio.Event()
+    version = (await one.live_games.view(game_id)).stored.version
+    before = one.subscribers.counts[game_id]
+    commit, under_way, published = one.games.commit, asyncio.Event(), asyncio.Event()
 
-    def committing(change, then):
-        def answered(outcome):
-            then(outcome)
-            told.set()
+    class Pending:
+        def __init__(self, pending):
+            self._pending = pending
 
-        commit(change, answered)
+        def stored(self, reply):
+            self._pending.stored(reply)
+            published.set()
+
+    def committing(change, pending):
+        commit(change, Pending(pending))
         under_way.set()
 
     monkeypatch.setattr(one.games, "commit", committing)
@@ -683,9 +688,9 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
     playing.cancel()  # as when a call is given up in the middle of its answer
     with pytest.raises(asyncio.CancelledError):
         await playing
-    await told.wait()
-    assert one.rung[game_id] == before + 1
-    assert (await one.live_games.game(game_id)).stored.version == version + 1
+    await published.wait()
+    assert one.subscribers.counts[game_id] == before + 1
+    assert (await one.live_games.view(game_id)).stored.version == version + 1
 
 
 DAMAGES = [delete_entry, cut_the_log, alter_entry, garble_entry, lower_version, alter_snapshot]
@@ -704,16 +709,16 @@ async def test_a_game_whose_log_is_not_what_was_committed_is_void(processes, dam
     if who == "who read it before":
         reader = one
         if damage is not lower_version:
-            one.live_games.forget(game_id)
-    table = await reader.live_games.game(game_id)
+            one.live_games.drop(game_id)
+    table = await reader.live_games.view(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "NO_CONTEST")
-    assert reader.rung[game_id] > 0
+    assert reader.subscribers.counts[game_id] > 0
     for process in processes:
-        told = await process.live_games.game(game_id)
+        told = await process.live_games.view(game_id)
         assert (told.stored.state, end_reason(told)) == (OVER, "NO_CONTEST")
         assert replay_of(told).game.chance.secret
         with pytest.raises(errors.GameEnded):
-            await process.commands.act(game_id, BOTS[stored], told.stored.decision, [0])
+            await process.answer(game_id, BOTS[stored], told.stored.decision, [0])
     assert await raw(one, "ZCARD", keys.timers(keys.bucket_of(game_id))) == 0
     assert await raw(one, "XLEN", keys.outbox(keys.bucket_of(game_id))) == 1
 
@@ -738,14 +743,14 @@ async def test_a_game_that_was_set_back_is_void_for_whoever_saw_more_of_it(one, 
         bot = remembered.seats[remembered.seat].bot
         legal = one.live_games.cached[game_id].engine.legal()
         with pytest.raises(errors.GameEnded):
-            await one.commands.act(game_id, bot, remembered.decision, [legal[0]])
+            await one.answer(game_id, bot, remembered.decision, [legal[0]])
     elif deed == "resigns":
         await one.commands.resign(game_id, BOTS[0], None)
     elif deed == "sweeps":
         await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)
         await one.timers.sweep()
     for process in (one, two):
-        assert end_reason(await process.live_games.game(game_id)) == "NO_CONTEST"
+        assert end_reason(await process.live_games.view(game_id)) == "NO_CONTEST"
 
 
 async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_the_other(one, two):
@@ -753,19 +758,19 @@ async def test_a_game_that_was_set_back_and_played_on_is_void_for_whoever_saw_th
     await set_back(one, game_id)
     for _ in range(5):
         await act(two, game_id, at_random(9))
-    assert end_reason(await one.live_games.game(game_id)) == "NO_CONTEST"
+    assert end_reason(await one.live_games.view(game_id)) == "NO_CONTEST"
 
 
 async def test_a_finished_game_keeps_its_result_whatever_happens_to_its_log(one, two):
     game_id = await begun(one)
     before = replay_of(await played_out(game_id, one)).game.result
     await delete_entry(one, game_id)
-    assert replay_of(await two.live_games.game(game_id)).game.result == before
+    assert replay_of(await two.live_games.view(game_id)).game.result == before
 
 
 @pytest.mark.parametrize("damage", [garble_entry, "gone", "without a header"])
 async def test_one_damaged_game_does_not_keep_others_from_what_is_due(one, two, damage):
-    bad, good = await begun(one, clock=(1, 0)), await begun(one, clock=(1, 0))
+    bad, good = await begun(one, clock=Clock(1, 0)), await begun(one, clock=Clock(1, 0))
     if damage == "gone":
         await raw(one, "DEL", keys.game(bad), keys.log(bad))
     elif damage == "without a header":
@@ -817,20 +822,20 @@ async def resigned(one, _two):
 
 
 async def timeout(one, two):
-    game_id = await begun(one, clock=(1, 0))
+    game_id = await begun(one, clock=Clock(1, 0))
     for bot in BOTS:
         await one.presence.connect(bot, "stream")
     return await until_over(two, game_id)
 
 
 async def disconnected(one, two):
-    return await until_over(two, await begun(one, clock=(1, 0)))
+    return await until_over(two, await begun(one, clock=Clock(1, 0)))
 
 
 async def strikes(one, _two):
     game_id = await begun(one, strikes=1)
     await illegal_answer(one, game_id)
-    return await one.live_games.game(game_id)
+    return await one.live_games.view(game_id)
 
 
 async def cancelled(one, _two):
@@ -840,7 +845,7 @@ async def cancelled(one, _two):
 async def no_contest(one, two):
     game_id = await begun(one)
     await cut_the_log(one, game_id)
-    return await two.live_games.game(game_id)
+    return await two.live_games.view(game_id)
 
 
 WAYS = {
@@ -879,8 +884,8 @@ async def test_few_games_that_are_over_are_kept_and_what_was_seen_of_the_others_
     for game_id in over:
         await one.commands.resign(game_id, BOTS[0], None)
     assert {*one.live_games.cached} == {goes_on, *over[2:]}
-    assert await one.live_games.differing([*over, goes_on]) == []
+    assert await one.live_games.changed([*over, goes_on]) == []
     for place, content in zip(places, before, strict=True):  # as a primary that knew less
         await raw(one, "RESTORE", place, 0, content, "REPLACE")
-    assert await one.live_games.differing(over) == [over[0]]
-    assert end_reason(await one.live_games.game(over[0])) == "NO_CONTEST"
+    assert await one.live_games.changed(over) == [over[0]]
+    assert end_reason(await one.live_games.view(over[0])) == "NO_CONTEST"

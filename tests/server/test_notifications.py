@@ -1,4 +1,4 @@
-"""Bells: a change of a game rings at the processes that follow it, and at no others."""
+"""Notifications: a change of a game reaches the processes that follow it, and no others."""
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji_server.games import live_games, notifications
+from himeji_server.games.messages import replay_message
 from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
 from himeji_server.store.game_records import OVER, PLAYING
@@ -32,15 +33,15 @@ async def listening(*processes):
     """What each of the processes hears of games while it listens."""
     heard = {process: [] for process in processes}
     for process in processes:
-        pass_on = process.notifications._pass_on
+        pass_on = process.notifications._dispatch
 
-        def note(notification, process=process, pass_on=pass_on):
-            if isinstance(notification, GameNotification):
-                heard[process].append(notification)
-            pass_on(notification)
+        def note(message, process=process, pass_on=pass_on):
+            if isinstance(message, GameNotification):
+                heard[process].append(message)
+            pass_on(message)
 
-        process.notifications._pass_on = note
-    tasks = [asyncio.create_task(process.notifications.follow()) for process in processes]
+        process.notifications._dispatch = note
+    tasks = [asyncio.create_task(process.notifications.receive()) for process in processes]
     try:
         for process in processes:
             await until(lambda process=process: all_heard(process))
@@ -60,21 +61,20 @@ class Follower:
     """Somebody who follows a game."""
 
     def __init__(self, process, game_id):
-        self._house, self._game_id = process, game_id
+        self._process, self._game_id = process, game_id
         self.versions = []
 
     async def come(self):
-        await self._house.notifications.hear(self._game_id)
-        await self._house.live_games.game(self._game_id)
-        self._house.notifications.follow_game(self._game_id, self._see, lambda *_: None)
+        await self._process.notifications.register(self._game_id)
+        view = await self._process.live_games.view(self._game_id)
+        self._process.notifications.subscribe(view, self._on_change, lambda *_: None)
         return self
 
     def leave(self):
-        self._house.notifications.leave_game(self._game_id, self._see)
+        self._process.notifications.unsubscribe(self._game_id, self._on_change)
 
-    def _see(self, table):
-        if table.stored.version not in self.versions:
-            self.versions.append(table.stored.version)
+    def _on_change(self, view):
+        self.versions.append(view.stored.version)
 
 
 async def subscribers(process, game_id):
@@ -128,12 +128,12 @@ async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(processe
     async with listening(*processes) as heard:
         follower = await Follower(two, game_id).come()
         follower.leave()
-        two.notifications._let_fade()
+        two.notifications._expire_registrations()
         await act(one, game_id, lowest)
         await until(lambda: rung(heard[two]))
         assert len(await subscribers(one, game_id)) == 1  # whoever asks by calls may come back
-        monkeypatch.setattr(notifications, "SECONDS_HEARD_ON", 0.0)
-        two.notifications._let_fade()
+        monkeypatch.setattr(notifications, "REGISTRATION_SECONDS", 0.0)
+        two.notifications._expire_registrations()
         await act(one, game_id, lowest)
         await until(lambda: deaf(one, game_id))
         await act(one, game_id, lowest)
@@ -149,13 +149,13 @@ async def deaf(process, game_id):
 
 
 async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(processes, monkeypatch):
-    monkeypatch.setattr(notifications, "SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr(notifications, "POLL_SECONDS", 0.05)
     one, two = processes
     game_id = await begun(one)
     async with listening(*processes) as heard:
         follower = await Follower(two, game_id).come()
         await raw(one, "HDEL", keys.game(game_id), "subscribers")  # as a lost primary may
-        looking = asyncio.create_task(two.notifications.look_around())
+        looking = asyncio.create_task(two.notifications.poll())
         await act(one, game_id, lowest)
         await until(lambda: seen(follower, 2))
         await until(lambda: listens(one, game_id))
@@ -175,22 +175,22 @@ async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(processes)
     game_id = await begun(one)
     async with listening(*processes):
         follower = await Follower(two, game_id).come()
-        bot = (await one.live_games.game(game_id)).stored.seats[0].bot
+        bot = (await one.live_games.view(game_id)).stored.seats[0].bot
         await one.commands.resign(game_id, bot, None)
         await until(lambda: seen(follower, 2))
         follower.leave()
-        assert two.notifications._rung == {}
+        assert two.notifications._registered == {}
         await one.games.compact(await one.games.load(game_id))
         assert await subscribers(one, game_id) == []
         late = await Follower(two, game_id).come()
         late.leave()
-        assert (await two.live_games.game(game_id)).stored.state == OVER
+        assert (await two.live_games.view(game_id)).stored.state == OVER
         assert await subscribers(one, game_id) == []
 
 
 async def test_subscribing_to_a_game_that_does_not_exist_creates_none(processes):
     one, _ = processes
-    await one.notifications.hear("none")
+    await one.notifications.register("none")
     assert await raw(one, "EXISTS", keys.game("none")) == 0
 
 
@@ -209,34 +209,35 @@ async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypat
     game_id = await begun(one)
     with monkeypatch.context() as patched:
         patched.setattr(one.games, "subscribe", refused)
-        await one.notifications.hear(game_id)
+        await one.notifications.register(game_id)
     assert await subscribers(one, game_id) == []
-    await one.notifications.hear(game_id)  # it was not taken for said
+    await one.notifications.register(game_id)  # it was not taken for said
     assert len(await subscribers(one, game_id)) == 1
 
 
 async def test_a_game_in_which_catching_up_fails_is_read_anew(processes, monkeypatch):
     one, two = processes
     game_id = await begun(one)
-    await two.live_games.game(game_id)
+    await two.live_games.view(game_id)
     await act(one, game_id, lowest)
 
-    def half_way(table, _newer):
-        table.engine.apply(table.engine.legal()[0])
+    def half_way(game, _newer):
+        game.engine.apply(game.engine.legal()[0])
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as patched:
         patched.setattr(live_games, "catch_up", half_way)
         with pytest.raises(RuntimeError):
-            await two.live_games.game(game_id)
-    mine, theirs = await one.live_games.game(game_id), await two.live_games.game(game_id)
-    assert mine.engine.dumps() == theirs.engine.dumps()
+            await two.live_games.view(game_id)
+    mine, theirs = await one.live_games.view(game_id), await two.live_games.view(game_id)
+    assert mine.copy().dumps() == theirs.copy().dumps()
 
 
 async def test_what_others_played_is_played_on_from_what_is_known(processes, monkeypatch):
     one, two = processes
     game_id = (await one.commands.create(wished())).game_id
-    known = await two.live_games.game(game_id)  # before its seats are taken
+    await two.live_games.view(game_id)  # before its seats are taken
+    known = two.live_games.cached[game_id]
     for seat in range(2):
         await one.commands.join(
             game_id, [seat], replace(sitter(seat), entropy=b"chosen by the bot")
@@ -248,41 +249,96 @@ async def test_what_others_played_is_played_on_from_what_is_known(processes, mon
         raise AssertionError("the whole log was read")
 
     monkeypatch.setattr(two.games, "load", whole_log)
-    rung_before = two.rung[game_id]
-    table = await two.live_games.game(game_id)
-    assert table is known
-    assert two.rung[game_id] == rung_before + 1
-    mine = await one.live_games.game(game_id)
-    assert table.engine.dumps() == mine.engine.dumps()
+    rung_before = two.subscribers.counts[game_id]
+    table = await two.live_games.view(game_id)
+    assert two.live_games.cached[game_id] is known
+    assert two.subscribers.counts[game_id] == rung_before + 1
+    mine = await one.live_games.view(game_id)
+    assert table.copy().dumps() == mine.copy().dumps()
     assert (table.stored.version, table.stored.chain) == (21, mine.stored.chain)
     assert table.log == mine.log
-    assert table.answers == mine.answers
+    assert known.answers == one.live_games.cached[game_id].answers
     await act(two, game_id, lowest)
-    assert (await one.live_games.game(game_id)).stored.version == 22
+    assert (await one.live_games.view(game_id)).stored.version == 22
+
+
+async def test_each_change_is_published_once_wherever_it_was_committed(processes):
+    one, two = processes
+    game_id = (await one.commands.create(wished())).game_id
+    async with listening(one, two):
+        followers = [await Follower(each, game_id).come() for each in (one, two)]
+        for seat in range(2):
+            await one.commands.join(game_id, [seat], sitter(seat))
+        for number in range(6):
+            await act((one, two)[number % 2], game_id, lowest)
+        await until(lambda: _has(followers, 7))
+        for each in processes:  # what was published is not published again by reading it
+            await each.live_games.view(game_id)
+            each.live_games.drop(game_id)
+            await each.live_games.view(game_id)
+    for follower in followers:
+        begun_at = follower.versions.index(1)
+        assert set(follower.versions[:begun_at]) <= {0}  # seats are taken without a version
+        assert follower.versions[begun_at:] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def _has(followers, version):
+    return all(version in follower.versions for follower in followers)
+
+
+async def test_a_view_stays_what_it_is_while_its_game_goes_on(one):
+    game_id = await begun(one)
+    await act(one, game_id, lowest)
+    view = await one.live_games.view(game_id)
+    before = (view.copy().dumps(), [*view.legal()], [*view.events()], view.log, view.step_kind())
+    replay = replay_message(view, "1").SerializeToString(deterministic=True)
+    for _ in range(3):
+        await act(one, game_id, lowest)
+    assert (await one.live_games.view(game_id)).stored.version == view.stored.version + 3
+    after = (view.copy().dumps(), [*view.legal()], [*view.events()], view.log, view.step_kind())
+    assert after == before
+    assert replay_message(view, "1").SerializeToString(deterministic=True) == replay
+    assert view.answer_to((await one.live_games.view(game_id)).log[-1].version - 1) is None
+
+
+async def test_a_view_is_right_while_the_next_commit_is_under_way(one, monkeypatch):
+    game_id = await begun(one)
+    view = await one.live_games.view(game_id)
+    before = view.copy().dumps()
+    seen = []
+    commit = one.games.commit
+
+    def committing(change, pending):
+        seen.append(view.copy().dumps())  # the engine has played what is not committed yet
+        commit(change, pending)
+
+    monkeypatch.setattr(one.games, "commit", committing)
+    await act(one, game_id, lowest)
+    assert seen == [before]
 
 
 async def test_a_position_that_a_log_does_not_lead_to_voids_the_game_of_who_follows_it(processes):
     one, two = processes
     game_id = await begun(one)
-    await two.live_games.game(game_id)
+    await two.live_games.view(game_id)
     for _ in range(10):
         await act(one, game_id, lowest)
     snapshot = await raw(one, "HGET", keys.game(game_id), "position")
     version, _, position = snapshot.partition(b" ")
     assert 1 < int(version) <= 11
     await raw(one, "HSET", keys.game(game_id), "position", version + b" x" + position)
-    assert (await two.live_games.game(game_id)).stored.state == OVER
+    assert (await two.live_games.view(game_id)).stored.state == OVER
 
 
 async def test_an_answer_to_what_another_process_asked_is_taken_at_once(processes):
     one, two = processes
     game_id = await begun(one)
-    await two.live_games.game(game_id)  # and hears of nothing after it
+    await two.live_games.view(game_id)  # and hears of nothing after it
     await act(one, game_id, lowest)
-    table = await one.live_games.game(game_id)
+    table = await one.live_games.view(game_id)
     stored = table.stored
-    bot, actions = stored.seats[stored.seat].bot, lowest(table.engine)
-    receipt = await two.commands.act(game_id, bot, stored.decision, actions)
+    bot, actions = stored.seats[stored.seat].bot, lowest(table.copy())
+    receipt = await two.answer(game_id, bot, stored.decision, actions)
     assert (receipt.duplicate, receipt.entry.version) == (False, stored.version + 1)
 
 
@@ -291,9 +347,9 @@ async def test_games_that_end_elsewhere_are_laid_aside_too(processes, monkeypatc
     one, two = processes
     for _ in range(3):
         game_id = await begun(one)
-        await two.live_games.game(game_id)
+        await two.live_games.view(game_id)
         await one.commands.resign(game_id, BOTS[0], None)
-        assert (await two.live_games.game(game_id)).stored.state == OVER
+        assert (await two.live_games.view(game_id)).stored.state == OVER
     assert [*two.live_games.cached] == [game_id]
 
 
@@ -311,7 +367,7 @@ async def test_a_game_that_is_read_in_two_places_while_it_moves_is_not_void(proc
         return stored
 
     monkeypatch.setattr(two.games, "load", torn_once)
-    assert (await two.live_games.game(game_id)).stored.state == PLAYING
+    assert (await two.live_games.view(game_id)).stored.state == PLAYING
     assert len(reads) == 2
 
 
@@ -321,7 +377,7 @@ async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(
     one, two = processes
     lost, whole = await begun(one), await begun(one)
     for game_id in (lost, whole):
-        await two.live_games.game(game_id)
+        await two.live_games.view(game_id)
         await act(one, game_id, lowest)
     heads = two.games.heads
 
@@ -331,11 +387,11 @@ async def test_games_of_a_node_that_does_not_answer_are_looked_at_again_later(
 
     monkeypatch.setattr(two.games, "heads", without_one)
     monkeypatch.setattr(two.games, "moved", lambda since, games: (7, [*games] if since < 7 else []))
-    assert await two.live_games.differing([lost, whole]) == [whole]
-    await two.live_games.look_again()
+    assert await two.live_games.changed([lost, whole]) == [whole]
+    await two.live_games.check_moved()
     assert [two.live_games.cached[each].stored.version for each in (lost, whole)] == [1, 2]
     monkeypatch.setattr(two.games, "heads", heads)
-    await two.live_games.look_again()
+    await two.live_games.check_moved()
     assert two.live_games.cached[lost].stored.version == 2
 
 
@@ -361,7 +417,7 @@ async def test_a_lost_node_costs_no_messages_of_the_others(two_nodes):
     heard = []
 
     async def listen():
-        async for message in PubSub(places).to(("all",), ("a", "b")):
+        async for message in PubSub(places).messages(("all",), ("a", "b")):
             heard.append(message)  # noqa: PERF401 - looked at while it grows
 
     async def reached(name):

@@ -12,10 +12,20 @@ from himeji_server.web import turn_preview
 from tests.rules.playing import every_table, play, policy
 
 
-def _sketch(game):
-    return turn_preview.PreviewedTurn(
-        turn_preview._copy(SimpleNamespace(engine=game, game_id="g")), game.to_move
-    )
+class _View:
+    """What a preview needs of a view."""
+
+    stored, game_id = SimpleNamespace(decision=4, seat=0), "g"
+
+    def __init__(self, game):
+        self._game = game
+
+    def copy(self):
+        return self._game.clone()
+
+
+def _turn(game):
+    return turn_preview.PreviewedTurn(turn_preview._copy(_View(game)), game.to_move)
 
 
 @every_table
@@ -24,7 +34,7 @@ def test_choices_are_the_legal_actions_and_say_which_of_them_go_to_chance(table)
     for number, _ in enumerate(play(game, policy(5))):
         if number % 6 or game.over:
             continue
-        plan = turn_preview.plan(_sketch(game), 1, (), "")
+        plan = turn_preview.describe(_turn(game), 1, (), "")
         assert [choice["action"] for choice in plan["choices"]] == game.legal()
         for choice in plan["choices"]:
             twin = game.clone()
@@ -39,32 +49,30 @@ def test_a_turn_that_is_thought_out_ends_where_the_same_actions_lead(table):
     for number, _ in enumerate(play(game, policy(8))):
         if number % 15 or game.over:
             continue
-        sketch, before, tried = _sketch(game), game.dumps(), []
-        while not sketch.complete:
-            plan = turn_preview.plan(sketch, 1, tried, "")
+        turn, before, tried = _turn(game), game.dumps(), []
+        while not turn.complete:
+            plan = turn_preview.describe(turn, 1, tried, "")
             open_ones = [each["action"] for each in plan["choices"] if not each["reveals"]]
             if not open_ones:
                 break
             tried.append(chooser.choice(open_ones))
-            sketch.engine.apply(tried[-1])
+            turn.engine.apply(tried[-1])
         assert game.dumps() == before
         twin = game.clone()
         for action in tried:
             twin.apply(action)
-        assert sketch.engine.dumps() == twin.dumps()
-        assert render.svg(sketch.engine) == render.svg(twin)
+        assert turn.engine.dumps() == twin.dumps()
+        assert render.svg(turn.engine) == render.svg(twin)
 
 
 def test_an_action_that_goes_to_chance_cannot_be_tried(monkeypatch):
-    monkeypatch.setattr(turn_preview.GameUseCases, "is_asked", staticmethod(lambda *_: True))
+    monkeypatch.setattr(turn_preview, "is_asked", lambda *_: True)
     game, chooser = rules.new_game("solo", 1, seed=1), random.Random(1)
     while True:
-        choices = turn_preview.plan(_sketch(game), 1, (), "")["choices"]
+        choices = turn_preview.describe(_turn(game), 1, (), "")["choices"]
         found = [choice["action"] for choice in choices if choice["reveals"]]
         if found:
             break
         game.apply(chooser.choice(game.legal()))
-    stored = SimpleNamespace(decision=4, seat=0)
-    table = SimpleNamespace(engine=game, stored=stored, game_id="g")
     with pytest.raises(InvalidRequest, match="goes to chance"):
-        turn_preview.sketched(table, None, 4, found[:1])
+        turn_preview.preview(_View(game), None, 4, found[:1])

@@ -558,7 +558,7 @@ async def test_the_next_decision_comes_inside_accepted_for_those_who_want_it(are
 async def test_who_leaves_before_the_game_begins_is_not_seated_again_by_the_same_invitation(
     arena, raw, monkeypatch
 ):
-    monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.1)
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
     meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name=A)
     async with streams(arena, bots=(A,), wants=[Want.WANT_INVITATIONS]) as [stream]:
         game = await arena.create(plans=[meant, SeatPlan(), SeatPlan()])
@@ -653,7 +653,7 @@ async def test_a_newer_stream_takes_over_and_the_older_one_is_told(arena, other)
 
 
 async def test_a_stream_that_missed_the_bell_learns_of_its_end_by_looking(arena, raw, monkeypatch):
-    monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.2)
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.2)
     older = Stream(arena, A)
     await older.open()
     raw.set(keys.presence(A), "another", ex=60)  # a newer stream, whose notification was lost
@@ -662,7 +662,7 @@ async def test_a_stream_that_missed_the_bell_learns_of_its_end_by_looking(arena,
 
 
 async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypatch):
-    disconnect, hear = presence.Presence.disconnect, session.Session._hear
+    disconnect, hear = presence.Presence.disconnect, session.Session._on_bot_event
     leaving, rung, let_go, followed = asyncio.Event(), asyncio.Event(), asyncio.Event(), []
 
     async def slowly(self, bot, stream):
@@ -677,7 +677,7 @@ async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypat
             rung.set()
 
     monkeypatch.setattr(presence.Presence, "disconnect", slowly)
-    monkeypatch.setattr(session.Session, "_hear", heard)  # before a stream gives it away
+    monkeypatch.setattr(session.Session, "_on_bot_event", heard)  # before a stream gives it away
     stream = Stream(arena, A)
     await stream.open()
     ending = asyncio.create_task(stream.goodbye())
@@ -691,7 +691,7 @@ async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypat
 
 
 async def test_a_seat_whose_bell_was_missed_is_found_by_looking(arena, raw, monkeypatch):
-    monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.2)
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.2)
     async with streams(arena, bots=(A,)) as [stream]:
         game = await arena.create(1 + 1)
         raw.sadd(keys.games_of(A), game.game_id)
@@ -718,8 +718,8 @@ async def test_a_revoked_token_ends_its_streams(arena):
 @pytest.mark.parametrize("bell", ["heard", "missed"])
 async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, monkeypatch, bell):
     if bell == "missed":
-        monkeypatch.setattr(session, "SECONDS_BETWEEN_SIGNS", 0.1)
-        monkeypatch.setattr(notifications.Notifications, "_pass_on", lambda *_: None)
+        monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
+        monkeypatch.setattr(notifications.Notifications, "_dispatch", lambda *_: None)
     async with streams(arena, other, bots=(A, B)) as [retired, stays]:
         await arena.new_game(A, B)
         request = accounts.RetireBotRequest(bot=A)
@@ -1041,8 +1041,8 @@ async def test_a_decision_whose_events_do_not_follow_replaces_nothing():
 
 @pytest.mark.parametrize("more_at_once", [False, True])
 async def test_who_takes_more_at_once_gets_what_waits_in_few_messages(more_at_once):
-    box = outbox.Outbox(1000, more_at_once=more_at_once)
-    told = [play.PlayResponse(request_id=str(n)) for n in range(outbox.MOST_AT_ONCE + 2)]
+    box = outbox.Outbox(1000, batches=more_at_once)
+    told = [play.PlayResponse(request_id=str(n)) for n in range(outbox.BATCH_SIZE + 2)]
     for message in told:
         box.put(message)
     written = await box.waiting()

@@ -77,14 +77,14 @@ async def test_a_command_is_sent_once_however_it_fails():
 @pytest.mark.parametrize("ticks", range(40))
 async def test_whoever_is_cancelled_while_they_ask_the_store_ends(start_redis, monkeypatch, ticks):
     # redis-py swallows a cancellation that comes at a bad moment, and what loops would go on.
-    monkeypatch.setattr(readiness, "_SECONDS_BETWEEN_LOOKS", 0)
+    monkeypatch.setattr(readiness, "_POLL_SECONDS", 0)
     store = Store(start_redis().url)
-    following = asyncio.create_task(readiness.Readiness([]).follow(store))
+    monitoring = asyncio.create_task(readiness.Readiness([]).monitor(store))
     for _ in range(ticks):
         await asyncio.sleep(0)
-    following.cancel()
-    done, _ = await asyncio.wait([following], timeout=120)
-    assert done == {following}
+    monitoring.cancel()
+    done, _ = await asyncio.wait([monitoring], timeout=120)
+    assert done == {monitoring}
     await store.close()
 
 

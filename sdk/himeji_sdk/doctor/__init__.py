@@ -4,8 +4,8 @@ A bot is examined in a process of its own, so that one that hangs, eats memory o
 is a finding like any other.
 """
 
-from himeji_sdk.doctor.examination import examine
-from himeji_sdk.doctor.finding import CHECKS, Finding
-from himeji_sdk.doctor.wishes import Wishes
+from himeji_sdk.doctor._examination import examine
+from himeji_sdk.doctor._finding import CHECKS, Finding
+from himeji_sdk.doctor._settings import Settings
 
-__all__ = ["CHECKS", "Finding", "Wishes", "examine"]
+__all__ = ["CHECKS", "Finding", "Settings", "examine"]

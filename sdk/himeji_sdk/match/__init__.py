@@ -1,7 +1,24 @@
-"""Matches: bots against each other over the same deals from every seat, and what that proves."""
+"""Matches: bots against each other over the same deals from every seat, and what that proves.
 
-from himeji_sdk.match.plan import Fault, GameResult, Group, Match
-from himeji_sdk.match.sprt import Sprt
-from himeji_sdk.match.tally import Tally
+>>> from himeji_sdk.match import Match, MatchRunner, Tally
+>>> match = Match(("random", "random"), seed=7)
+>>> runner, tally = MatchRunner(match), Tally(match)
+>>> scores = tally.add(runner.play(0))
+>>> tally.games
+2
+"""
 
-__all__ = ["Fault", "GameResult", "Group", "Match", "Sprt", "Tally"]
+from himeji_sdk.match._match import Fault, GameResult, Group, Match, MatchRunner
+from himeji_sdk.match._sprt import Sprt
+from himeji_sdk.match._tally import Standing, Tally
+
+__all__ = [
+    "Fault",
+    "GameResult",
+    "Group",
+    "Match",
+    "MatchRunner",
+    "Sprt",
+    "Standing",
+    "Tally",
+]

@@ -12,11 +12,11 @@
 try:
     import gymnasium
 
-    from himeji_sdk.rl.rewards import REWARDS
-    from himeji_sdk.rl.schema import Schema, schema
-    from himeji_sdk.rl.seat_env import SeatEnv
-    from himeji_sdk.rl.spaces import action_mask
-    from himeji_sdk.rl.table_env import TableEnv, table_env
+    from himeji_sdk.rl._rewards import REWARDS
+    from himeji_sdk.rl._schema import Schema, schema
+    from himeji_sdk.rl._seat_env import SeatEnv
+    from himeji_sdk.rl._spaces import action_mask
+    from himeji_sdk.rl._table_env import TableEnv, table_env
 except ModuleNotFoundError as missing:
     if missing.name not in ("gymnasium", "numpy", "pettingzoo"):
         raise

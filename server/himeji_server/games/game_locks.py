@@ -1,4 +1,10 @@
-"""Turns at a game: whoever changes it, or looks closely, has it alone, and nobody waits long."""
+"""One lock for each game, in this process.
+
+Whoever changes a game in memory, or reads it from the store, holds its lock. Other processes are
+not locked out: the store compares versions, and the slower one tries again. Waiting is bounded,
+because a store that hangs would otherwise gather waiters without end. The quick path of an answer
+takes a free lock without a coroutine (`acquire_if_free`).
+"""
 
 from __future__ import annotations
 
@@ -8,57 +14,55 @@ from typing import Final
 
 from himeji.rules.errors import StoreUnavailable
 
-SECONDS_IN_LINE: Final = 5.0
-"""While the store hangs, everybody in line would add up."""
+LOCK_SECONDS: Final = 5.0
 
 
 class GameLocks:
-    """Who has which game; a game that nobody has costs nothing."""
+    """The locks by game; a free one takes no memory."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
+        self._waiters: dict[str, deque[asyncio.Future[None]]] = {}  # only of locks that are held
 
-    def at(self, game_id: str) -> GameLock:
-        """A turn at a game, to be had by `async with`; raises StoreUnavailable."""
+    def hold(self, game_id: str) -> GameLock:
+        """The lock of a game, for `async with`; raises StoreUnavailable after LOCK_SECONDS."""
         return GameLock(self, game_id)
 
-    def take_if_free(self, game_id: str) -> bool:
-        """Have the game if nobody else does."""
-        if game_id in self._lines:
+    def acquire_if_free(self, game_id: str) -> bool:
+        """Take the lock if nobody holds it."""
+        if game_id in self._waiters:
             return False
-        self._lines[game_id] = deque()
+        self._waiters[game_id] = deque()
         return True
 
-    async def take(self, game_id: str) -> None:
-        """Wait until nobody else has the game."""
-        if self.take_if_free(game_id):
+    async def acquire(self, game_id: str) -> None:
+        """Wait for the lock, first come, first served."""
+        if self.acquire_if_free(game_id):
             return
-        line = self._lines[game_id]
-        place = asyncio.get_running_loop().create_future()
-        line.append(place)
+        turn = asyncio.get_running_loop().create_future()
+        self._waiters[game_id].append(turn)
         try:
-            async with asyncio.timeout(SECONDS_IN_LINE):
-                await place
+            async with asyncio.timeout(LOCK_SECONDS):
+                await turn
         except BaseException as error:
-            if place.done() and not place.cancelled():
-                self.give(game_id)  # it came, and too late
+            if turn.done() and not turn.cancelled():
+                self.release(game_id)  # it was handed over too late
             if isinstance(error, TimeoutError):
                 raise StoreUnavailable("too many wait for this game, try again") from None
             raise
 
-    def give(self, game_id: str) -> None:
-        """Let the next in line have the game."""
-        line = self._lines[game_id]
-        while line:
-            place = line.popleft()
-            if not place.done():
-                place.set_result(None)
+    def release(self, game_id: str) -> None:
+        """Hand the lock to the next waiter, or free it."""
+        waiters = self._waiters[game_id]
+        while waiters:
+            turn = waiters.popleft()
+            if not turn.done():
+                turn.set_result(None)
                 return
-        del self._lines[game_id]
+        del self._waiters[game_id]
 
 
 class GameLock:
-    """One turn at one game."""
+    """The lock of one game as an asynchronous context manager."""
 
     __slots__ = ("_game_id", "_locks")
 
@@ -67,7 +71,7 @@ class GameLock:
         self._game_id = game_id
 
     async def __aenter__(self) -> None:
-        await self._locks.take(self._game_id)
+        await self._locks.acquire(self._game_id)
 
     async def __aexit__(self, *_: object) -> None:
-        self._locks.give(self._game_id)
+        self._locks.release(self._game_id)

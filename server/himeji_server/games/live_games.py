@@ -1,8 +1,12 @@
-"""The ledger: games in memory as the store has them, and the one way to change them.
+"""The cache of games in memory, and how it is kept in step with the store.
 
-Every change is: take a turn at the table, play in memory, commit, and only then let anybody see it.
-A commit that comes too late (another process was faster) throws the table away and begins anew
-from the store. Nothing is kept here that the store does not have.
+Invariants: nothing is cached that the store does not have, except while a commit is under way; a
+commit that fails, for whatever reason, drops the game, and the next reader loads it again. Every
+view that is newer than the last one is published to the subscribers of this process.
+
+A game is dropped when it is the oldest of more than MOST_CACHED, or one of more than MOST_OVER that
+are over. Of a dropped game the position in its log is remembered: a store that later has less of
+the log has lost a part of it (a failover can do that), and the game is void.
 """
 
 from __future__ import annotations
@@ -11,416 +15,227 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable, UnknownGame
-from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 from himeji.v1.game_service_pb2 import LogCause
-from himeji.wire.chain import NOBODY, ChainEntry, link
+from himeji.wire.chain import ChainEntry, link
 from himeji.wire.results import result
 
 from himeji_server.games.game_locks import GameLocks
-from himeji_server.games.live_game import (
-    BrokenLogError,
-    Link,
-    LiveGame,
-    asked_seat,
-    begin,
-    catch_up,
-    check_holds,
-    restore,
-)
-from himeji_server.store.client import StoreRefusedError
-from himeji_server.store.game_records import (
-    OVER,
-    PLAYING,
-    WAITING,
-    ClockCondition,
-    Commit,
-    CommitReply,
-    Entry,
-    LostSeat,
-    StoredGame,
-    StoredState,
-)
+from himeji_server.games.live_game import GameView, LiveGame, LogPosition
+from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
+from himeji_server.games.subscribers import Subscribers
+from himeji_server.store.errors import StoreRefusedError
+from himeji_server.store.game_records import OVER, PLAYING, Commit, CommitReply, StoredGame
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
-from himeji_server.store.sending import settle
+from himeji_server.tasks import TaskSet
+
+MOST_CACHED: Final = 20_000
+MOST_OVER: Final = 100  # games that are over: few come back to them
+MOST_REMEMBERED: Final = 100_000  # positions in the logs of games that were dropped
+COMPARED_AT_ONCE: Final = 500  # games; commits wait behind them
 
 _log = structlog.get_logger(__name__)
 
-MOST_TABLES: Final = 20_000  # kept in memory; all others are read again when they are needed
-MOST_OVER: Final = 100  # of them games that are over, which few come back to
-ASKED_AT_ONCE: Final = 500  # games; commits wait behind them
-MOST_SEEN: Final = 100_000  # games of which no more is remembered than how far they were seen
-OF_TWO: Final = 2  # a game in which one seat is left is over
-BETWEEN_SNAPSHOTS: Final = 8  # versions: packing a position costs more than playing on to it
-
-
-def _nothing(_entry: Entry) -> None:
-    return None
-
-
-class CommitOptions(NamedTuple):
-    """The particulars of a commit, beside what happened."""
-
-    expected_state: StoredState = PLAYING
-    clock: ClockCondition = ClockCondition.NONE  # of the entry's seat
-    answered: int = 0
-    stop: int = 0
-    refusal: str = ""  # why the next action of an answer was not legal, for its receipt
-    ends: bytes = b""  # the result, if the game ends by it
-    new_decision: bool = True
-    lost: LostSeat | None = None
-    first: Callable[[Entry], None] = _nothing
-    """Hears of the entry, in step with the table, before everybody who follows the game."""
-
-
-PLAIN: Final = CommitOptions()
-Then = Callable[[CommitReply | Exception], None]
-
-
-def _nobody(_game_id: str) -> None:
-    return None
-
 
 class LiveGames:
-    """The games of a store as one process knows them. Many ledgers may share one store.
+    """The games of a store as one process knows them. Any number of processes share a store."""
 
-    Whoever calls what changes a game, or reads it anew, has a turn at it.
-    """
-
-    def __init__(
-        self, games: GameStore, presence: Presence, changed: Callable[[LiveGame], None]
-    ) -> None:
-        """`changed` is called with the game whenever this ledger commits to it or reads it anew."""
-        self.games = games
-        self.cached: OrderedDict[str, LiveGame] = OrderedDict()
+    def __init__(self, store: GameStore, presence: Presence, subscribers: Subscribers) -> None:
+        self.store = store
         self.locks = GameLocks()
-        self.stand_in_is_asked: Callable[[str], None] = _nobody
-        """Called with the id of a game in which a lost seat has to answer."""
+        self.cached: OrderedDict[str, LiveGame] = OrderedDict()
+        self.subscribers = subscribers
         self._presence = presence
-        self._changed = changed
-        self._ahead = 0  # milliseconds by which the store's clock is ahead of ours
-        self._over: OrderedDict[str, None] = OrderedDict()  # those that are over, the oldest first
-        self._seen: OrderedDict[str, Link] = OrderedDict()  # of tables that were forgotten
-        self._moves = 0  # how far the rearrangements of the store are known here
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._clock_offset = 0  # milliseconds by which the store's clock is ahead of ours
+        self._over: OrderedDict[str, None] = OrderedDict()  # cached and over, the oldest first
+        self._remembered: OrderedDict[str, LogPosition] = OrderedDict()  # of dropped games
+        self._moves = 0  # up to which slot moves of the store were checked
+        self._tasks = TaskSet()
 
     def now(self) -> int:
-        """The store's time in milliseconds, as far as the last commit told."""
-        return _milliseconds() + self._ahead
+        """The store's time in milliseconds, by the last commit."""
+        return _milliseconds() + self._clock_offset
 
-    def live(self) -> int:
-        """How many games that are being played are in memory."""
+    def count_playing(self) -> int:
+        """How many games that are being played are cached."""
         return sum(game.stored.state == PLAYING for game in list(self.cached.values()))
 
-    async def game(self, game_id: str) -> LiveGame:
+    # --- reading --------------------------------------------------------------------------------
+
+    async def view(self, game_id: str) -> GameView:
         """The game as the store has it now; raises UnknownGame."""
-        async with self.locks.at(game_id):
-            return await self.fresh(game_id)
+        async with self.locks.hold(game_id):
+            return (await self.refresh(game_id)).view
 
-    async def at(self, game_id: str, version: int | None) -> LiveGame:
-        """The game at a version or a later one; the store is asked only if it has to be."""
-        async with self.locks.at(game_id):
-            known = self.cached.get(game_id)
-            if version is not None and known is not None and known.stored.version >= version:
-                return known
-            return await self.fresh(game_id)
+    async def view_at_least(self, game_id: str, version: int) -> GameView:
+        """The game at a version or a later one; the store is read only if it has to be."""
+        async with self.locks.hold(game_id):
+            game = self.cached.get(game_id)
+            if game is not None and game.stored.version >= version:
+                return game.view
+            return (await self.refresh(game_id)).view
 
-    async def differing(self, game_ids: Sequence[str]) -> list[str]:
-        """Those of the games that the store does not have as they are remembered here.
-
-        What changes here while the store is asked is left out: everybody was told of it. So is
-        what it cannot tell.
-        """
-        return [each for each, same in (await self._compared(game_ids)).items() if same is False]
-
-    async def _compared(self, game_ids: Sequence[str]) -> dict[str, bool | None]:
-        """Whether the store has each game as it is remembered here, None if it cannot tell."""
-        found: dict[str, bool | None] = {}
-        for first in range(0, len(game_ids), ASKED_AT_ONCE):
-            some = game_ids[first : first + ASKED_AT_ONCE]
-            before = [self._link(game_id) for game_id in some]
-            heads = await self.games.heads(some)
-            for game_id, seen, head in zip(some, before, heads, strict=True):
-                changed_here = seen is not None and seen != self._link(game_id)
-                found[game_id] = None if head is None else changed_here or seen == Link(*head)
-        return found
-
-    def _link(self, game_id: str) -> Link | None:
-        """How far a game was seen here, None if it was not."""
-        known = self.cached.get(game_id)
-        return self._seen.get(game_id) if known is None else known.link
-
-    async def look_again(self) -> None:
-        """Look at the games seen here that another node of the store has now.
-
-        A node that took over may have missed what was committed; only who saw it can tell.
-        """
-        moves, asked = self.games.moved(self._moves, [*self.cached, *self._seen])
-        compared = await self._compared(asked)
-        for game_id, same in compared.items():
-            if same is False:
-                with contextlib.suppress(UnknownGame):
-                    await self.game(game_id)
-        if None not in compared.values():
-            self._moves = moves
-
-    def forget(self, game_id: str) -> None:
-        """Read the game anew next time; what was seen of its log must then still be there."""
-        link_now = self._link(game_id)
-        self.cached.pop(game_id, None)
-        self._over.pop(game_id, None)
-        if link_now is not None:
-            self._seen[game_id] = link_now
-            self._seen.move_to_end(game_id)
-        while len(self._seen) > MOST_SEEN:
-            self._seen.popitem(last=False)
-
-    async def fresh(self, game_id: str) -> LiveGame:
-        """The game as the store has it now; raises UnknownGame."""
-        known = self.cached.get(game_id)
-        if known is None:
-            return await self.read(game_id)
-        newer = await self.games.load_since(known.stored)
+    async def refresh(self, game_id: str) -> LiveGame:
+        """Bring the game up to date with the store; raises UnknownGame. Needs the lock."""
+        game = self.cached.get(game_id)
+        if game is None:
+            return await self.reload(game_id)
+        newer = await self.store.load_since(game.stored)
         try:
-            moved_on = catch_up(known, newer)
+            catch_up(game, newer)
         except BrokenLogError:
-            return await self.read(game_id)  # the whole log tells what is wrong
+            return await self.reload(game_id)  # the whole log shows what is wrong
         except BaseException:
-            self.forget(game_id)
+            self.drop(game_id)
             raise
-        if moved_on:
-            self._changed(known)
-        if known.stored.state == OVER:
-            self._lay_aside(game_id)
-        return known
-
-    async def read(self, game_id: str) -> LiveGame:
-        """The game, read from its log; raises UnknownGame."""
-        self.forget(game_id)
-        stored = await self.games.load(game_id)
-        try:
-            game = self._restored(stored)
-        except BrokenLogError:
-            # While its slot moves, a game may be read at two places: only twice is a proof.
-            game = await self._read_again(game_id)
-        self._seen.pop(game_id, None)
-        self._keep(game)
-        # Who follows the game may know less: the answer to a commit can be lost with a connection.
-        self._changed(game)
+        self.subscribers.publish(game.view)
+        if game.stored.state == OVER:
+            self._expire_over(game_id)
         return game
 
-    async def _read_again(self, game_id: str) -> LiveGame:
-        """The game, or if its log is broken indeed, its end."""
-        stored = await self.games.load(game_id)
+    async def reload(self, game_id: str) -> LiveGame:
+        """Read the game from its whole log; raises UnknownGame. Needs the lock."""
+        self.drop(game_id)
+        stored = await self.store.load(game_id)
         try:
-            return self._restored(stored)
+            game = self._restore(stored)
+        except BrokenLogError:
+            # While a slot moves, a game may be read half at one node and half at another one.
+            game = await self._reload_or_void(game_id)
+        self._remembered.pop(game_id, None)
+        self._cache(game)
+        # Subscribers may know less: the reply to a commit can be lost with its connection.
+        self.subscribers.publish(game.view)
+        return game
+
+    async def _reload_or_void(self, game_id: str) -> LiveGame:
+        stored = await self.store.load(game_id)
+        try:
+            return self._restore(stored)
         except BrokenLogError as broken:
             _log.error("broken log", game=game_id, why=str(broken))
             return await self._void(stored)
 
-    def _restored(self, stored: StoredGame) -> LiveGame:
+    def _restore(self, stored: StoredGame) -> LiveGame:
         game = restore(stored)
-        check_holds(stored, self._seen.get(game.game_id))
+        check_contains(stored, self._remembered.get(game.game_id))
         return game
 
-    def _keep(self, game: LiveGame) -> None:
-        self.cached[game.game_id] = game
-        self.cached.move_to_end(game.game_id)
-        while len(self.cached) > MOST_TABLES:
-            self.forget(next(iter(self.cached)))
-        if game.stored.state == OVER:
-            self._lay_aside(game.game_id)
-
-    def _lay_aside(self, game_id: str) -> None:
-        """Keep a game that is over for a while, and the oldest of them no more."""
-        self._over[game_id] = None
-        while len(self._over) > MOST_OVER:
-            self.forget(next(iter(self._over)))
-
-    # --- what everybody does to games ---------------------------------------------------------
-
-    async def begin(self, game: LiveGame) -> LiveGame:
-        """Set the game up once all seats are taken; harmless if another host was faster."""
-        if game.stored.state != WAITING or game.open_seats():
-            return game
-        engine = begin(game)
-        words = ChainEntry(1, LogCause.LOG_CAUSE_START)
-        await self.commit(game, engine, words, CommitOptions(expected_state=WAITING))
-        return await self.fresh(game.game_id)
-
-    async def flag_reason(self, bot: str) -> EndReason.ValueType:
-        """Why the time of a bot ran out: it was slow, or it was gone."""
-        connected = await self._presence.holder(bot)
-        return EndReason.END_REASON_TIMEOUT if connected else EndReason.END_REASON_DISCONNECTED
-
-    async def lose(
-        self,
-        game: LiveGame,
-        seat: int,
-        reason: EndReason.ValueType,
-        clock: ClockCondition = ClockCondition.NONE,
-    ) -> None:
-        """End a seat's part; the game goes on with the stand-in while two others play."""
-        engine, stored = game.engine, game.stored
-        if engine is None:
-            return
-        version = stored.version + 1
-        words = ChainEntry(version, LogCause.LOG_CAUSE_SEAT_LOST, seat, (), reason)
-        lost = _lost(game) | {seat: (reason, version)}
-        ends = b""
-        if len(stored.seats) - len(lost) < OF_TWO:
-            ends = result(engine, EndReason.END_REASON_OUTLASTED, lost).SerializeToString()
-        how = CommitOptions(
-            clock=clock,
-            ends=ends,
-            new_decision=seat == stored.seat,
-            lost=LostSeat(seat, reason, version),
-        )
-        await self.commit(game, engine, words, how)
-
-    async def stop(self, game: LiveGame, reason: EndReason.ValueType) -> None:
-        """End a game from outside its rules: it has no ranks."""
-        words = ChainEntry(game.stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason)
-        ends = result(None, reason, {}).SerializeToString()
-        how = CommitOptions(expected_state=game.stored.state, ends=ends)
-        await self.commit(game, game.engine, words, how)
-
     async def _void(self, stored: StoredGame) -> LiveGame:
-        """A log that was lost in part: the game is void, and everybody is told so."""
+        """End a game of whose log a part was lost: it is void."""
         game_id, reason = stored.header.game_id, EndReason.END_REASON_NO_CONTEST
-        words = ChainEntry(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
+        entry = ChainEntry(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
         ends = result(None, reason, {}).SerializeToString()
-        rest = words.partition(" ")[2]
-        await self.games.void(game_id, stored.chain, link(stored.chain, words), rest, ends)
-        after = await self.games.load(game_id)
+        rest = entry.partition(" ")[2]
+        await self.store.void(game_id, stored.chain, link(stored.chain, entry), rest, ends)
+        after = await self.store.load(game_id)
         if after.state != OVER:
             raise StoreUnavailable("the game changes too fast, try again")
         try:
             game = restore(after)
         except BrokenLogError:
-            game = LiveGame(after)
-        self._changed(game)
-        self._release(game)
+            game = LiveGame.of(after)
+        self._release(game.view)
         return game
 
-    # --- the one way to change a game ---------------------------------------------------------
+    # --- comparing with the store ---------------------------------------------------------------
 
-    async def commit(
-        self, game: LiveGame, engine: Engine | None, words: ChainEntry, how: CommitOptions = PLAIN
-    ) -> CommitReply:
-        """Commit what was played in memory, and wait until everybody was told.
+    async def changed(self, game_ids: Sequence[str]) -> list[str]:
+        """The games that the store has at another position than this process.
 
-        Unless it is "ok", the table is forgotten. Who gives up waiting leaves it under way.
+        Games of a node that does not reply are left out, and so are games that change here
+        meanwhile: their subscribers know.
         """
-        outcome: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
-        self.start(game, engine, words, how, partial(settle, outcome))
-        try:
-            return await outcome
-        except asyncio.CancelledError:
-            self.forget(game.game_id)  # it is ahead of the store until the commit is carried out
-            raise
+        return [each for each, same in (await self._compare(game_ids)).items() if same is False]
 
-    def start(
-        self,
-        game: LiveGame,
-        engine: Engine | None,
-        words: ChainEntry,
-        how: CommitOptions,
-        then: Then,
-    ) -> None:
-        """Commit what was played in memory; `then` hears of it after everybody was told."""
-        commit = _commit(game, engine, words, how)
+    async def _compare(self, game_ids: Sequence[str]) -> dict[str, bool | None]:
+        """Whether the store has each game at the position known here, None if it cannot tell."""
+        found: dict[str, bool | None] = {}
+        for first in range(0, len(game_ids), COMPARED_AT_ONCE):
+            some = game_ids[first : first + COMPARED_AT_ONCE]
+            before = [self._known_position(game_id) for game_id in some]
+            heads = await self.store.heads(some)
+            for game_id, known, head in zip(some, before, heads, strict=True):
+                changed_here = known is not None and known != self._known_position(game_id)
+                same = changed_here or known == (None if head is None else LogPosition(*head))
+                found[game_id] = None if head is None else same
+        return found
 
-        def answered(outcome: CommitReply | Exception) -> None:
-            try:
-                if isinstance(outcome, CommitReply) and outcome.ok:
-                    self._tell(game, engine, commit, how.first, outcome)
-                else:
-                    self.forget(game.game_id)
-            except Exception as fault:  # noqa: BLE001 - whoever waits has to hear of it
-                self.forget(game.game_id)
-                outcome = fault
-            then(outcome)
+    def _known_position(self, game_id: str) -> LogPosition | None:
+        game = self.cached.get(game_id)
+        return self._remembered.get(game_id) if game is None else game.view.position_in_log
 
-        self.games.commit(commit, answered)
+    async def check_moved(self) -> None:
+        """Compare the games that another node of the store has now with what is known here.
 
-    def _tell(
-        self,
-        game: LiveGame,
-        engine: Engine | None,
-        commit: Commit,
-        first: Callable[[Entry], None],
-        outcome: CommitReply,
-    ) -> None:
-        """Bring the table in step with what was committed, and tell everybody."""
-        game.engine = engine
-        self._ahead = outcome.time - _milliseconds()
-        first(game.committed(commit, outcome))
-        self._changed(game)
+        A node that took over may miss what was committed; only a process that saw it can tell.
+        """
+        moves, moved = self.store.moved(self._moves, [*self.cached, *self._remembered])
+        compared = await self._compare(moved)
+        for game_id, same in compared.items():
+            if same is False:
+                with contextlib.suppress(UnknownGame):
+                    await self.view(game_id)
+        if None not in compared.values():
+            self._moves = moves
+
+    # --- the cache ------------------------------------------------------------------------------
+
+    def applied(self, game: LiveGame, commit: Commit, reply: CommitReply) -> None:
+        """A commit of this process stands: publish the view, and expire games that are over."""
+        self._clock_offset = reply.time - _milliseconds()
+        self.subscribers.publish(game.view)
         if commit.state == OVER:
             if game.game_id in self.cached:
-                self._lay_aside(game.game_id)
-            self._release(game)
-        elif game.asks_a_lost_seat:
-            self.stand_in_is_asked(game.game_id)
+                self._expire_over(game.game_id)
+            self._release(game.view)
 
-    def _release(self, game: LiveGame) -> None:
-        """Nobody has to come back to a game that is over. What stays noted is found at a Hello."""
-        task = asyncio.create_task(self._remove(game))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def drop(self, game_id: str) -> None:
+        """Take a game out of the cache; what was seen of its log must be there when it is read."""
+        position = self._known_position(game_id)
+        self.cached.pop(game_id, None)
+        self._over.pop(game_id, None)
+        if position is not None:
+            self._remembered[game_id] = position
+            self._remembered.move_to_end(game_id)
+        while len(self._remembered) > MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
 
-    async def _remove(self, game: LiveGame) -> None:
-        plans = (seat.plan for seat in game.header.seats)
+    def _cache(self, game: LiveGame) -> None:
+        self.cached[game.game_id] = game
+        self.cached.move_to_end(game.game_id)
+        while len(self.cached) > MOST_CACHED:
+            self.drop(next(iter(self.cached)))
+        if game.stored.state == OVER:
+            self._expire_over(game.game_id)
+
+    def _expire_over(self, game_id: str) -> None:
+        self._over[game_id] = None
+        while len(self._over) > MOST_OVER:
+            self.drop(next(iter(self._over)))
+
+    def _release(self, view: GameView) -> None:
+        """Forget in the store that bots have to come back to this game, which is over.
+
+        What is left when this fails is removed at the bot's next Hello.
+        """
+        self._tasks.start(self._remove_from_bots(view))
+
+    async def _remove_from_bots(self, view: GameView) -> None:
+        plans = (seat.plan for seat in view.header.seats)
         invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
-        seated = {seat.bot for seat in game.stored.seats if seat.bot}
+        seated = {seat.bot for seat in view.stored.seats if seat.bot}
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await asyncio.gather(
-                *(self._presence.remove_game(bot, game.game_id) for bot in seated | invited)
+                *(self._presence.remove_game(bot, view.game_id) for bot in seated | invited)
             )
-
-
-def _commit(game: LiveGame, engine: Engine | None, words: ChainEntry, how: CommitOptions) -> Commit:
-    """What is sent to the store."""
-    stored, text, ends = game.stored, words.text(), how.ends
-    if engine is not None and engine.over and not ends:
-        ends = result(engine, EndReason.END_REASON_FINISHED, _lost(game)).SerializeToString()
-    snaps = engine is not None and (ends or stored.version % BETWEEN_SNAPSHOTS == 0)
-    return Commit(
-        game_id=game.game_id,
-        expected_state=how.expected_state,
-        expected_version=stored.version,
-        expected_chain=stored.chain,
-        chain=link(stored.chain, text),
-        entry=text,
-        snapshot=engine.dumps() if engine is not None and snaps else b"",
-        state=OVER if ends else PLAYING,
-        next_seat=NOBODY if ends or engine is None else asked_seat(engine),
-        new_decision=how.new_decision,
-        clock_seat=words.seat if how.clock else NOBODY,
-        answered=how.answered,
-        clock=how.clock,
-        result=ends,
-        stop=how.stop,
-        refusal=how.refusal,
-        lost=how.lost,
-    )
 
 
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _lost(game: LiveGame) -> dict[int, tuple[EndReason.ValueType, int]]:
-    return {
-        seat: (EndReason.ValueType(held.lost), held.lost_at)
-        for seat, held in enumerate(game.stored.seats)
-        if held.lost
-    }

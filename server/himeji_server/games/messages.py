@@ -1,4 +1,4 @@
-"""What is told of a game, as messages of the contract."""
+"""Views of games as messages of the contract."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
-from himeji.rules.chance import Recorded
-from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import (
     Accepted,
     Decision,
@@ -20,11 +18,12 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
+from himeji.wire.clock import deadline, time_left
 from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
 
-from himeji_server.games.live_game import LiveGame
-from himeji_server.games.receipts import Receipt
+from himeji_server.games.answers import Receipt
+from himeji_server.games.live_game import GameView
 from himeji_server.store.game_records import OVER, PLAYING, WAITING
 
 Wants = Collection[int]
@@ -39,10 +38,10 @@ STATES = {
 }
 
 
-def game_message(game: LiveGame, connected: Callable[[str], bool]) -> Game:
+def game_message(view: GameView, connected: Callable[[str], bool]) -> Game:
     """A game without its position; after its end, with the key of its chance."""
-    stored, out = game.stored, Game()
-    out.CopyFrom(game.header)
+    stored, out = view.stored, Game()
+    out.CopyFrom(view.header)
     out.state, out.version = STATES[stored.state], stored.version
     for seat, held in enumerate(stored.seats):
         each = out.seats[seat]
@@ -59,7 +58,7 @@ def game_message(game: LiveGame, connected: Callable[[str], bool]) -> Game:
         out.to_move = stored.seat
     if stored.state == OVER:
         out.result.CopyFrom(GameResult.FromString(stored.result))
-    _reveal(game, out)
+    _reveal(view, out)
     out.create_time.FromMilliseconds(stored.created)
     if stored.started:
         out.start_time.FromMilliseconds(stored.started)
@@ -68,9 +67,9 @@ def game_message(game: LiveGame, connected: Callable[[str], bool]) -> Game:
     return out
 
 
-def _reveal(game: LiveGame, out: Game) -> None:
+def _reveal(view: GameView, out: Game) -> None:
     """The seats' entropy once the game has begun; the secret and the key once it is over."""
-    stored = game.stored
+    stored = view.stored
     entropy = [seat.entropy for seat in stored.seats]
     if stored.state != WAITING and stored.started:
         out.chance.seat_entropy.extend(entropy)
@@ -79,88 +78,88 @@ def _reveal(game: LiveGame, out: Game) -> None:
         out.chance.key = chance_key(stored.secret, entropy)
 
 
-def known_events(game: LiveGame, claimed: int) -> int:
+def known_events(view: GameView, claimed: int) -> int:
     """How many events a client has: as it says, or none if it claims more than there are."""
-    return claimed if 0 <= claimed <= game.event_count else 0
+    return claimed if 0 <= claimed <= view.event_count else 0
 
 
-def write_decision(out: Decision, game: LiveGame, events: int, wants: Wants, now: int) -> None:
+def write_decision(out: Decision, view: GameView, events: int, wants: Wants, now: int) -> None:
     """The open decision of a game that is played, with the events after the first `events`."""
-    stored, engine, events = game.stored, _play(game), known_events(game, events)
-    legal = engine.legal()
-    out.game_id, out.decision_id, out.seat = game.game_id, stored.decision, stored.seat
-    out.kind = engine.ruleset.step_parts(engine.stack[-1])[0] + 1
+    stored, events = view.stored, known_events(view, events)
+    legal = view.legal()
+    out.game_id, out.decision_id, out.seat = view.game_id, stored.decision, stored.seat
+    out.kind = view.step_kind() + 1
     out.legal_actions.extend(legal)
     out.strikes = stored.seats[stored.seat].strikes
     out.first_event = events
-    add_events(out, (engine.log or [])[events:])
+    add_events(out, view.events(events))
     if WANT_ACTION_TEXTS in wants:
-        out.action_texts.extend(engine.ruleset.actions.text(action) for action in legal)
+        out.action_texts.extend(view.ruleset.actions.text(action) for action in legal)
     if WANT_EVENT_TEXTS in wants:
-        add_event_texts(game, out, events)
+        add_event_texts(view, out, events)
     if WANT_POSITION in wants:
-        out.position.CopyFrom(to_position(engine))
-    write_clocks(game, out, now)
+        out.position.CopyFrom(to_position(view.copy()))
+    write_clocks(view, out, now)
 
 
-def game_over_message(game: LiveGame, seat: int | None, events: int, wants: Wants) -> GameOver:
+def game_over_message(view: GameView, seat: int | None, events: int, wants: Wants) -> GameOver:
     """The end of a game, for a seat or a spectator."""
-    events = known_events(game, events)
-    full = game_message(game, lambda _bot: False)
+    events = known_events(view, events)
+    full = game_message(view, lambda _bot: False)
     out = GameOver(
-        game_id=game.game_id,
+        game_id=view.game_id,
         seat=seat,
-        version=game.stored.version,
+        version=view.stored.version,
         result=full.result,
         chance=full.chance,
-        rated=game.header.rated and bool(full.result.seats),
+        rated=view.header.rated and bool(full.result.seats),
         first_event=events,
     )
-    if game.engine is not None:
-        add_events(out, (game.engine.log or [])[events:])
+    if view.has_position:
+        add_events(out, view.events(events))
         if WANT_EVENT_TEXTS in wants:
-            add_event_texts(game, out, events)
+            add_event_texts(view, out, events)
         if WANT_POSITION in wants:
-            out.position.CopyFrom(to_position(game.engine))
+            out.position.CopyFrom(to_position(view.copy()))
     return out
 
 
-def update_message(game: LiveGame, events: int, wants: Wants, now: int) -> GameUpdate:
+def update_message(view: GameView, events: int, wants: Wants, now: int) -> GameUpdate:
     """A game at its version, for spectators."""
-    events = known_events(game, events)
-    stored, out = game.stored, GameUpdate(game_id=game.game_id, first_event=events)
+    events = known_events(view, events)
+    stored, out = view.stored, GameUpdate(game_id=view.game_id, first_event=events)
     out.version, out.state = stored.version, STATES[stored.state]
-    out.seats.extend(game_message(game, lambda _bot: False).seats)
-    if game.engine is not None:
-        add_events(out, (game.engine.log or [])[events:])
+    out.seats.extend(game_message(view, lambda _bot: False).seats)
+    if view.has_position:
+        add_events(out, view.events(events))
         if WANT_EVENT_TEXTS in wants:
-            add_event_texts(game, out, events)
+            add_event_texts(view, out, events)
         if WANT_POSITION in wants:
-            out.position.CopyFrom(to_position(game.engine))
+            out.position.CopyFrom(to_position(view.copy()))
     if stored.state == PLAYING:
         out.to_move = stored.seat
-        out.kind = _play(game).ruleset.step_parts(_play(game).stack[-1])[0] + 1
-        write_clocks(game, out, now)
+        out.kind = view.step_kind() + 1
+        write_clocks(view, out, now)
     return out
 
 
-def add_event_texts(game: LiveGame, out: Decision | GameOver | GameUpdate, events: int) -> None:
+def add_event_texts(view: GameView, out: Decision | GameOver | GameUpdate, events: int) -> None:
     """Say each event in words."""
-    engine = _play(game)
-    for message, record in zip(out.events, (engine.log or [])[events:], strict=True):
-        message.text = engine.ruleset.tell(record, engine.seats)
+    for message, record in zip(out.events, view.events(events), strict=True):
+        message.text = view.event_text(record)
 
 
-def write_clocks(game: LiveGame, out: Decision | GameUpdate, now: int) -> None:
+def write_clocks(view: GameView, out: Decision | GameUpdate, now: int) -> None:
     """What each seat has left, the asked one less the time since it was asked."""
-    stored = game.stored
-    if not game.header.HasField("clock"):
+    stored = view.stored
+    if not view.header.HasField("clock"):
         return
     clocks = out.clocks
     for seat, held in enumerate(stored.seats):
-        running = max(0, now - stored.asked) if seat == stored.seat else 0
-        _set_milliseconds(clocks.left.add(), max(0, held.left - running))
-    _set_milliseconds(clocks.deadline, stored.asked + stored.seats[stored.seat].left)
+        runs = seat == stored.seat
+        left = time_left(held.left, stored.asked, now) if runs else held.left
+        _set_milliseconds(clocks.left.add(), left)
+    _set_milliseconds(clocks.deadline, deadline(stored.seats[stored.seat].left, stored.asked))
 
 
 def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
@@ -169,48 +168,42 @@ def _set_milliseconds(span: Duration | Timestamp, milliseconds: int) -> None:
     span.nanos = rest * 1_000_000
 
 
-def write_accepted(out: Accepted, game: LiveGame, receipt: Receipt) -> None:
+def write_accepted(out: Accepted, view: GameView, receipt: Receipt) -> None:
     """An answer that stands."""
     entry = receipt.entry
-    out.game_id, out.decision_id = game.game_id, receipt.decision
+    out.game_id, out.decision_id = view.game_id, receipt.decision
     out.played.extend(receipt.actions)
     out.stop, out.version, out.duplicate = receipt.stop, entry.version, receipt.duplicate
     if entry.refusal:
         out.rule, _, out.message = entry.refusal.partition(" ")
-    if game.header.HasField("clock"):
+    if view.header.HasField("clock"):
         times = out.receipt
         _set_milliseconds(times.charged, entry.charged)
         _set_milliseconds(times.added, entry.added)
         _set_milliseconds(times.left, entry.left)
 
 
-def replay_message(game: LiveGame, engine_version: str) -> Replay:
+def replay_message(view: GameView, engine_version: str) -> Replay:
     """All it takes to replay a game, with the hash chain of its log."""
     out = Replay(format=1, engine_version=engine_version)
-    out.game.CopyFrom(game_message(game, lambda _bot: False))
-    chain = first_link(game.game_id, game.header.chance.commitment)
-    for entry in game.log:
+    out.game.CopyFrom(game_message(view, lambda _bot: False))
+    chain = first_link(view.game_id, view.header.chance.commitment)
+    for entry in view.log:
         chain = link(chain, entry.text)
-        words = ChainEntry.parse(entry.text)
-        line = LogEntry(
-            version=words.version,
-            cause=words.cause,
-            seat=None if words.seat == NOBODY else words.seat,
-            actions=words.actions,
-            end_reason=words.end_reason,
+        parsed = ChainEntry.parse(entry.text)
+        message = LogEntry(
+            version=parsed.version,
+            cause=parsed.cause,
+            seat=None if parsed.seat == NOBODY else parsed.seat,
+            actions=parsed.actions,
+            end_reason=parsed.end_reason,
             chain=chain,
         )
-        line.commit_time.FromMilliseconds(entry.time)
-        if game.header.HasField("clock") and entry.charged:
-            line.charged.FromMilliseconds(entry.charged)
-        out.log.append(line)
-    if game.engine is not None and isinstance(game.engine.chance, Recorded):
-        for slot, drawn in game.engine.chance.results:
+        message.commit_time.FromMilliseconds(entry.time)
+        if view.header.HasField("clock") and entry.charged:
+            message.charged.FromMilliseconds(entry.charged)
+        out.log.append(message)
+    if view.has_position:
+        for slot, drawn in view.chance_results():
             out.chance.add(slot=slot, result=drawn)
     return out
-
-
-def _play(game: LiveGame) -> Engine:
-    if game.engine is None:
-        raise RuntimeError(f"{game.game_id} has not begun")
-    return game.engine

@@ -1,8 +1,10 @@
-"""Bells: who follows a game, or a bot, hears of what happens, wherever it happened.
+"""Notifications between processes: how this process learns of what others commit.
 
-What this process commits is told at once, with the game in hand. What others commit is rung by
-the store, and looked up: it rings at the processes that said they follow the game, and at no
-others. Since a bell can be missed, all games that are followed are looked at now and then.
+A process registers with the store for each game that somebody here is subscribed to. The commit
+script then publishes the game's new version on a channel of each registered process, which reads
+the game and publishes it to its own subscribers (subscribers.py). What this process commits itself
+is published without the detour. Since a message can be lost, games with subscribers are also
+polled.
 """
 
 from __future__ import annotations
@@ -10,208 +12,199 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
+from himeji_server.games.live_games import LiveGames
+from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.store import StoreRefusedError
-from himeji_server.store.game_records import OVER
-from himeji_server.store.game_store import GameStore
 from himeji_server.store.notifications import BotNotification, GameNotification
 from himeji_server.store.presence import Presence
+from himeji_server.tasks import TaskSet
 
-if TYPE_CHECKING:
-    from himeji_server.games.live_games import LiveGames
+POLL_SECONDS: Final = 2.0
+"""How often whoever waits for a message that may be lost looks by itself."""
 
-SECONDS_BETWEEN_LOOKS: Final = 2.0
-SECONDS_HEARD_ON: Final = 60.0
-"""How long a game rings here after nobody follows it any more: who asks by calls comes back."""
+REGISTRATION_SECONDS: Final = 60.0
+"""How long a registration stays after the last subscriber: clients that use calls come back."""
 
-Hear = Callable[[BotNotification], None]
-See = Callable[[LiveGame], None]
-Gone = Callable[[str, HimejiError], None]
+OnBotEvent = Callable[[BotNotification], None]
 
 _log = structlog.get_logger(__name__)
 
 
 class Notifications:
-    """The bells of this process."""
+    """The messages that this process gets, and the games that it is registered for."""
 
-    live_games: LiveGames
-    """Who looks a game up; it rings here itself, so it comes second."""
-
-    def __init__(self, games: GameStore, presence: Presence) -> None:
-        self._store = games
+    def __init__(self, live_games: LiveGames, presence: Presence) -> None:
+        self._live_games = live_games
+        self._subscribers = live_games.subscribers
+        self._store = live_games.store
         self._presence = presence
-        self._rung: dict[str, float] = {}  # games that ring here, and when that was wished last
-        self._games: defaultdict[str, dict[See, Gone]] = defaultdict(dict)
-        self._versions: dict[str, int] = {}  # of games that are followed, as they were told
-        self._bots: defaultdict[str, set[Hear]] = defaultdict(set)
-        self._looking: dict[str, int] = {}  # games that are looked up, and the version to come to
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._registered: dict[str, float] = {}  # games, and when each was last asked for
+        self._bots: defaultdict[str, set[OnBotEvent]] = defaultdict(set)
+        self._loading: dict[str, int] = {}  # games that are being read, and the version to reach
+        self._tasks = TaskSet()
 
-    async def hear(self, game_id: str) -> None:
-        """Have the game rung here. Said before it is read: what is read then cannot be missed.
+    # --- subscribing ----------------------------------------------------------------------------
 
-        A store that takes no writes may still be read: changes are then found by looking.
+    async def register(self, game_id: str) -> None:
+        """Have the store notify this process of the game's changes.
+
+        Register before reading the game: then no change is missed. A store that takes no writes may
+        still be read; changes are found by polling then.
         """
-        rings = game_id in self._rung
-        self._rung[game_id] = time.monotonic()
-        if rings:
+        is_registered = game_id in self._registered
+        self._registered[game_id] = time.monotonic()
+        if is_registered:
             return
         try:
             await self._store.subscribe(game_id)
         except (StoreUnavailable, StoreRefusedError):
-            self._rung.pop(game_id, None)
+            self._registered.pop(game_id, None)
         except BaseException:
-            self._rung.pop(game_id, None)
+            self._registered.pop(game_id, None)
             raise
 
-    def follow_game(self, game_id: str, see: See, gone: Gone) -> None:
-        """Call `see` with the game after every change until it is left; `gone` if it is no more.
+    def subscribe(self, view: GameView, on_change: OnChange, on_gone: OnGone) -> GameView:
+        """Call `on_change` with each view after the one that is returned; see Subscribers.
 
-        Changes that others make are seen at once if the game is rung here.
+        That is the given one, or a newer one if the game has moved on since it was read.
         """
-        self._games[game_id][see] = gone
+        game = self._live_games.cached.get(view.game_id)
+        if game is not None and game.stored.version >= view.stored.version:
+            view = game.view
+        self._subscribers.subscribe(view.game_id, on_change, on_gone, view)
+        return view
 
-    def leave_game(self, game_id: str, see: See) -> None:
-        """Call no more; leaving twice is harmless."""
-        self._games[game_id].pop(see, None)
-        if not self._games[game_id]:
-            del self._games[game_id]
-            self._versions.pop(game_id, None)
-            if game_id in self._rung:
-                self._rung[game_id] = time.monotonic()
+    def unsubscribe(self, game_id: str, on_change: OnChange) -> None:
+        """End a subscription; doing it twice is harmless."""
+        if self._subscribers.unsubscribe(game_id, on_change):  # it is over
+            self._registered.pop(game_id, None)
+        elif game_id in self._registered:
+            self._registered[game_id] = time.monotonic()
 
     @asynccontextmanager
-    async def game(
+    async def wake_on_change(
         self, game_id: str, wake: asyncio.Event, *others: asyncio.Event
     ) -> AsyncIterator[None]:
         """Set the event after every change, and when one of the others is set, for a while."""
 
-        def see(_table: LiveGame) -> None:
+        def on_change(_view: GameView) -> None:
             wake.set()
 
-        await self.hear(game_id)
-        self.follow_game(game_id, see, lambda _game_id, _error: wake.set())
+        await self.register(game_id)
+        self._subscribers.subscribe(game_id, on_change, lambda _game_id, _error: wake.set())
         try:
             with _woken_by(wake, *others):
                 yield
         finally:
-            self.leave_game(game_id, see)
+            self.unsubscribe(game_id, on_change)
 
     @contextmanager
-    def bot(self, bot: str, hear: Hear) -> Iterator[None]:
+    def subscribe_bot(self, bot: str, on_event: OnBotEvent) -> Iterator[None]:
         """Call with each notification of the bot, for a while."""
-        self._bots[bot].add(hear)
+        self._bots[bot].add(on_event)
         try:
             yield
         finally:
-            self._bots[bot].discard(hear)
+            self._bots[bot].discard(on_event)
             if not self._bots[bot]:
                 del self._bots[bot]
 
-    def ring(self, game: LiveGame) -> None:
-        """Tell those of this process who follow the game."""
-        if game.stored.state == OVER:
-            self._rung.pop(game.game_id, None)  # nothing is rung after its end
-        followers = self._games.get(game.game_id)
-        if not followers:
+    # --- receiving ------------------------------------------------------------------------------
+
+    async def receive(self) -> None:
+        """Dispatch the messages of other processes; returns only by being cancelled."""
+        polling: asyncio.Task[None] | None = None
+        async with aclosing(self._presence.subscribe(self._store.channels)) as messages:
+            async for message in messages:
+                if message is not None:
+                    self._dispatch(message)
+                elif polling is None or polling.done():  # some may have been missed
+                    polling = self._tasks.start(self._poll(self._subscribers.game_ids))
+
+    def _dispatch(self, message: GameNotification | BotNotification) -> None:
+        if isinstance(message, BotNotification):
+            for on_event in tuple(self._bots.get(message.bot, ())):
+                on_event(message)
+        elif message.game_id in self._subscribers:
+            self._load_later(message.game_id, message.version)
+        elif message.game_id not in self._registered:
+            self._tasks.start(self._unregister(message.game_id))
+
+    def _load_later(self, game_id: str, version: int) -> None:
+        """Read a game that has reached a version, unless that was published; 0: unknown."""
+        if game_id not in self._subscribers:
             return
-        self._versions[game.game_id] = game.stored.version
-        for see in tuple(followers):
-            see(game)
+        if 0 < version <= self._subscribers.published_version(game_id):
+            return
+        if game_id in self._loading:
+            self._loading[game_id] = max(version, self._loading[game_id])
+            return
+        self._loading[game_id] = version
+        self._tasks.start(self._load(game_id))
 
-    async def follow(self) -> None:
-        """Pass on what other processes ring; returns only by being cancelled."""
-        looking: asyncio.Task[None] | None = None
-        async with aclosing(self._presence.subscribe(self._store.channels)) as notifications:
-            async for notification in notifications:
-                if notification is not None:
-                    self._pass_on(notification)
-                elif looking is None or looking.done():
-                    looking = self._start(self._look_at(list(self._games)))
+    async def _load(self, game_id: str) -> None:
+        """Read a game, which publishes it; again if a later version is announced meanwhile."""
+        try:
+            version = -1
+            while version != self._loading[game_id]:
+                version = self._loading[game_id]
+                if version:
+                    await self._live_games.view_at_least(game_id, version)
+                else:
+                    await self._live_games.view(game_id)
+        except UnknownGame as error:
+            self._subscribers.publish_loss(game_id, error)
+        except (HimejiError, StoreRefusedError):
+            pass  # polling comes upon it again
+        except Exception:  # noqa: BLE001 - one bad game must not hold up all others
+            _log.exception("unexpected error in reading a game", game=game_id)
+        finally:
+            del self._loading[game_id]
 
-    async def look_around(self) -> None:
-        """Look again and again at every game that is followed and has not changed since."""
-        before: dict[str, int] = {}
-        while True:
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            quiet = [each for each in self._games if self._versions.get(each) == before.get(each)]
-            before = dict(self._versions)
-            await self._look_at(quiet)
-            self._let_fade()
-
-    async def _look_at(self, game_ids: Sequence[str]) -> None:
-        with suppress(StoreUnavailable, StoreRefusedError):
-            changed = await self.live_games.differing(game_ids)
-            for game_id in changed:
-                self._heard(game_id, 0)
-            again = (self._store.subscribe(game_id) for game_id in changed)
-            # In case the store has forgotten who listens; of what fails is heard by looking.
-            await asyncio.gather(*again, return_exceptions=True)
-            await self.live_games.look_again()
-
-    def _let_fade(self) -> None:
-        """Forget games that were left long ago; should one of them ring, it is told not to."""
-        long_ago = time.monotonic() - SECONDS_HEARD_ON
-        left = [each for each in self._rung if each not in self._games]
-        for game_id in left:
-            if self._rung[game_id] < long_ago:
-                del self._rung[game_id]
-
-    async def _hear_no_more(self, game_id: str) -> None:
-        if game_id in self._games or game_id in self._rung:
+    async def _unregister(self, game_id: str) -> None:
+        if game_id in self._subscribers or game_id in self._registered:
             return  # somebody has come meanwhile
         with suppress(StoreUnavailable, StoreRefusedError):
             await self._store.unsubscribe(game_id)
 
-    def _pass_on(self, notification: GameNotification | BotNotification) -> None:
-        if isinstance(notification, BotNotification):
-            for hear in tuple(self._bots.get(notification.bot, ())):
-                hear(notification)
-            return
-        game_id, version = notification
-        if game_id in self._games:
-            self._heard(game_id, version)
-        elif game_id not in self._rung:
-            self._start(self._hear_no_more(game_id))
+    # --- polling --------------------------------------------------------------------------------
 
-    def _heard(self, game_id: str, version: int) -> None:
-        """Look a game up that has come to a version, unless everybody was told; 0: unknown."""
-        if game_id not in self._games or 0 < version <= self._versions.get(game_id, -1):
-            return
-        if game_id in self._looking:
-            self._looking[game_id] = max(version, self._looking[game_id])
-            return
-        self._looking[game_id] = version
-        self._start(self._look(game_id))
+    async def poll(self) -> None:
+        """Poll the games with subscribers that were not published since the last time."""
+        before: dict[str, int] = {}
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            games = self._subscribers.game_ids
+            versions = {each: self._subscribers.published_version(each) for each in games}
+            quiet = [each for each in games if before.get(each, versions[each]) == versions[each]]
+            before = versions
+            await self._poll(quiet)
+            self._expire_registrations()
 
-    def _start(self, part: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(part)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    async def _poll(self, game_ids: Sequence[str]) -> None:
+        with suppress(StoreUnavailable, StoreRefusedError):
+            changed = await self._live_games.changed(game_ids)
+            for game_id in changed:
+                self._load_later(game_id, 0)
+            # The store may have lost the registration; if this fails, polling goes on.
+            again = (self._store.subscribe(game_id) for game_id in changed)
+            await asyncio.gather(*again, return_exceptions=True)
+            await self._live_games.check_moved()
 
-    async def _look(self, game_id: str) -> None:
-        try:
-            version = -1
-            while version != self._looking[game_id]:
-                version = self._looking[game_id]
-                self.ring(await self.live_games.at(game_id, version or None))
-        except UnknownGame as error:
-            for gone in list(self._games.get(game_id, {}).values()):
-                gone(game_id, error)
-        except (HimejiError, StoreRefusedError):
-            pass  # it is looked at again
-        except Exception:  # noqa: BLE001 - one bad game must not keep all others waiting
-            _log.exception("fault in looking at a game", game=game_id)
-        finally:
-            del self._looking[game_id]
+    def _expire_registrations(self) -> None:
+        """Forget games without subscribers; if one is announced later, it is unregistered."""
+        oldest = time.monotonic() - REGISTRATION_SECONDS
+        for game_id in [each for each in self._registered if each not in self._subscribers]:
+            if self._registered[game_id] < oldest:
+                del self._registered[game_id]
 
 
 @contextmanager

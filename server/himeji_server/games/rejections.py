@@ -16,9 +16,9 @@ from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import Rejected
 from himeji.wire.errors import retry_delay
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.answers import standing_receipt
+from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import write_accepted
-from himeji_server.games.receipts import standing_receipt
 from himeji_server.store.game_records import PLAYING
 
 
@@ -38,26 +38,26 @@ def rejection(error: HimejiError, game_id: str) -> Rejected:
 
 def refused_answer(
     error: HimejiError,
-    game: LiveGame,
+    view: GameView,
     seats: Sequence[int],
     decision: int,
     current: Callable[[], Decision],
 ) -> Rejected:
     """A refused answer of somebody who has these seats, with what helps to go on."""
-    out, stored = rejection(error, game.game_id), game.stored
+    out, stored = rejection(error, view.game_id), view.stored
     out.decision_id = decision
     if seats:
         answering = stored.seat if stored.seat in seats else seats[0]
         out.strikes = stored.seats[answering].strikes
-        out.strike_limit = game.header.strike_limit
+        out.strike_limit = view.header.strike_limit
     asked = stored.state == PLAYING and stored.seat in seats and not stored.seats[stored.seat].lost
     if isinstance(error, UnknownAction):
         out.action = int(error.details.get("action", "0"))
-        if asked and game.engine is not None:
-            out.legal_actions.extend(game.engine.legal())
-    standing = game.answers.get(decision)
+        if asked:
+            out.legal_actions.extend(view.legal())
+    standing = view.answer_to(decision)
     if isinstance(error, AlreadyDecided) and standing is not None:
-        write_accepted(out.standing, game, standing_receipt(decision, standing))
+        write_accepted(out.standing, view, standing_receipt(decision, standing))
     if isinstance(error, StaleDecision) and asked:
         out.current.CopyFrom(current())
     return out

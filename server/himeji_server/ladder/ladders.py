@@ -1,4 +1,4 @@
-"""Ladders as configuration: one per ruleset and seat count by default, and those of a file."""
+"""The ladders of an arena: one per ruleset and seat count by default, changed by a TOML file."""
 
 import itertools
 import re
@@ -11,6 +11,7 @@ from typing import Any, Final
 from himeji import rules
 from himeji.rules.errors import HimejiError, UnknownLadder
 from himeji.rules.ruleset import Ruleset
+from himeji.wire.clock import LADDER, Clock
 
 from himeji_server.names import NAME
 from himeji_server.startup_errors import StartRefusedError
@@ -33,17 +34,16 @@ _KEYS: Final[dict[str, type | tuple[type, ...]]] = {
 
 @dataclass(frozen=True)
 class Ladder:
-    """A kind of game with a table of its own. Times are milliseconds."""
+    """A kind of game with standings of its own."""
 
     name: str
     ruleset: str
     seats: int
     options: Mapping[str, str] = field(default_factory=dict)
-    bank: int = 120_000
-    increment: int = 500
+    clock: Clock = LADDER
     strike_limit: int = 3
     ready: int = 10_000
-    """How long a seat has to answer its seating."""
+    """Milliseconds that a bot has to answer a seating."""
 
     trusted: bool = False
     accepting: bool = True
@@ -66,9 +66,13 @@ class Ladders:
         """The names, ascending."""
         return list(self._ladders)
 
+    def names_of(self, ladder: str) -> list[str]:
+        """The name of a ladder, or all names for ""; raises UnknownLadder."""
+        return [self[ladder].name] if ladder else self.names
+
     @property
     def shared(self) -> list[str]:
-        """The names of those that bots can enter and in which they meet others."""
+        """The ladders that bots can enter and on which they meet other bots."""
         return [
             name for name, ladder in self._ladders.items() if ladder.accepting and ladder.seats > 1
         ]
@@ -90,13 +94,13 @@ def _ladders_of(ruleset: Ruleset) -> list[Ladder]:
     for seats, level in itertools.product(counts, levels):
         name = ruleset.name + (f"-{seats}p" if len(counts) > 1 else "")
         name += f"-{level}" if level else ""
-        wanted = {DIFFICULTY: level} if level else {}
-        found.append(Ladder(name, ruleset.name, seats, ruleset.check_options(wanted)))
+        options = ruleset.check_options({DIFFICULTY: level} if level else {})
+        found.append(Ladder(name, ruleset.name, seats, options))
     return found
 
 
 def read(file: Path | None) -> Ladders:
-    """The ladders that a file sets beside or instead of the defaults; raises StartRefusedError."""
+    """The default ladders with those of a file added or replaced; raises StartRefusedError."""
     if file is None:
         return Ladders(defaults())
     try:
@@ -113,7 +117,7 @@ def read(file: Path | None) -> Ladders:
 
 
 def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
-    """A table of the file; what it leaves out is as in the default ladder of that name."""
+    """One ladder of the file; keys that it leaves out are those of the default of that name."""
     place = f"{file}, ladder {name}"
     if not isinstance(entry, dict) or re.fullmatch(NAME, name) is None:
         raise StartRefusedError(f"{place}: a ladder is a table with a name of small letters")
@@ -121,9 +125,13 @@ def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
             known = ", ".join(_KEYS)
             raise StartRefusedError(f"{place}: {key} is not one of {known}, or of another kind")
-    standard = before.__dict__ if before is not None else {}
     given = {key: _milliseconds(value) if key in _TIMES else value for key, value in entry.items()}
-    merged = standard | given | {"name": name}
+    standard = before.clock if before is not None else LADDER
+    clock = Clock(
+        given.pop("bank", standard.bank_ms), given.pop("increment", standard.increment_ms)
+    )
+    merged = (before.__dict__ if before is not None else {}) | given
+    merged |= {"name": name, "clock": clock}
     try:
         if "ruleset" not in merged:
             raise StartRefusedError(f"{place}: it needs a ruleset")
@@ -134,7 +142,7 @@ def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
         merged["options"] = ruleset.check_options(options)
     except HimejiError as error:
         raise StartRefusedError(f"{place}: {error.message}") from error
-    if min(merged.get(key, 1) for key in ("bank", "strike_limit", "ready")) < 1:
+    if min(clock.bank_ms, merged.get("strike_limit", 1), merged.get("ready", 1)) < 1:
         raise StartRefusedError(f"{place}: bank, ready and strike_limit are more than 0")
     return Ladder(**merged)
 

@@ -1,19 +1,19 @@
-"""A bot's stream and the ladder: Enter, Leave and Ready, and what becomes of a seating."""
+"""The ladder's part of a bot's stream: Enter, Leave and Ready, and the notices about seatings."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
 
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
+    assigned_seats,
     declined_notice,
     failed_notice,
-    never_began,
+    has_failed,
     ready_notice,
-    seats_meant_for,
     write_deadline,
 )
 
@@ -21,21 +21,21 @@ REQUESTS: Final = ("enter", "leave", "ready")
 
 
 class LadderStream:
-    """The ladder's part of one stream."""
+    """Handles the ladder's requests of one stream."""
 
     def __init__(self, queue_commands: QueueCommands, player: Player) -> None:
         self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
-        self._answers: dict[str, Callable[[PlayRequest], Awaitable[Notice]]] = {
+        self._handlers: dict[str, Callable[[PlayRequest], Awaitable[Notice]]] = {
             "enter": self._enter,
             "leave": self._leave,
             "ready": self._ready,
         }
 
-    async def answer(self, request: PlayRequest) -> Notice:
-        """Answer a request of the ladder's; raises why it is refused."""
-        return await self._answers[request.WhichOneof("body") or ""](request)
+    async def handle(self, request: PlayRequest) -> Notice:
+        """The answer to one of REQUESTS; raises HimejiError if it is refused."""
+        return await self._handlers[request.WhichOneof("body") or ""](request)
 
     async def ladders(self) -> list[str]:
         """The ladders in whose queue the bot is."""
@@ -72,26 +72,26 @@ class LadderStream:
             await self._queue_commands.decline(self._player, ready.game_id, seat)
         )
 
-    def seats(self, view: LiveGame) -> list[int]:
-        """The seats that the bot has, or has been put on."""
-        return view.seats_of(self._player.bot) or seats_meant_for(view, self._player.bot)
+    def seats(self, view: GameView) -> list[int]:
+        """The seats that the bot has taken, or that are assigned to it."""
+        return view.seats_of(self._player.bot) or assigned_seats(view, self._player.bot)
 
-    def write_deadline(self, message: Seated, view: LiveGame, now: int) -> None:
-        """Say by when a seating must be answered, where the game is one."""
-        if seats_meant_for(view, self._player.bot):
-            write_deadline(message, view, self._queue_commands.answer_ms(view), now)
+    def write_deadline(self, message: Seated, view: GameView, now: int) -> None:
+        """Write by when a seating must be answered, if the game is one."""
+        if assigned_seats(view, self._player.bot):
+            write_deadline(message, view, self._queue_commands.ready_ms(view), now)
 
-    def failure(self, view: LiveGame) -> list[Notice] | None:
-        """What the bot hears of a seating that failed; None if the game is something else."""
-        if not never_began(view):
+    def failure(self, view: GameView) -> list[Notice] | None:
+        """The notices about a seating that failed; None if the game is something else."""
+        if not has_failed(view):
             return None
         if view.game_id in self._declined:
-            return []  # it was answered when it declined
-        return [failed_notice(view, self._player.bot, self._queue_commands.answer_ms(view))]
+            return []  # the bot got its notice when it declined
+        return [failed_notice(view, self._player.bot, self._queue_commands.ready_ms(view))]
 
 
 def closed_notice(ladder: str) -> Notice:
-    """The bot is out of a queue, because there is none any more."""
+    """The bot is out of a queue because its ladder was closed."""
     return Notice(
         kind=NoticeKind.NOTICE_KIND_LADDER_CLOSED,
         message=f"{ladder} was closed: out of its queue",

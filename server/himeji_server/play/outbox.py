@@ -1,4 +1,4 @@
-"""What is on its way to a client: in order, bounded, and a newer decision replaces an older one."""
+"""The bounded queue of messages to one client; a newer decision replaces an unread older one."""
 
 import asyncio
 from typing import Final
@@ -6,17 +6,17 @@ from typing import Final
 from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import PlayResponse
 
-MOST_AT_ONCE: Final = 64
-"""What one message says, at most, to a client that takes more at once."""
+BATCH_SIZE: Final = 64
+"""Messages that are sent as one, at most."""
 
 
 class Outbox:
     """Messages for one client."""
 
-    def __init__(self, most: int, *, more_at_once: bool = False) -> None:
-        """At most so many wait for a client that does not read, which may take more at once."""
+    def __init__(self, most: int, *, batches: bool = False) -> None:
+        """`most` messages may wait; `batches`: the client takes several as one."""
         self._most = most
-        self._more_at_once = more_at_once
+        self._batches = batches
         self._waiting: list[PlayResponse] = []
         self._decisions: dict[str, int] = {}  # game: place of its decision among those waiting
         self._reader: asyncio.Future[None] | None = None  # whoever waits for a message
@@ -69,13 +69,13 @@ class Outbox:
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
         batch, self._waiting, self._decisions = self._waiting, [], {}
-        return together(batch) if self._more_at_once else batch
+        return batched(batch) if self._batches else batch
 
 
-def together(batch: list[PlayResponse]) -> list[PlayResponse]:
-    """What waits, in as few messages as can be."""
-    firsts = batch[::MOST_AT_ONCE]
+def batched(batch: list[PlayResponse]) -> list[PlayResponse]:
+    """The same messages, in as few as possible."""
+    firsts = batch[::BATCH_SIZE]
     for number, first in enumerate(firsts):
-        begin = number * MOST_AT_ONCE
-        first.more.extend(batch[begin + 1 : begin + MOST_AT_ONCE])
+        begin = number * BATCH_SIZE
+        first.more.extend(batch[begin + 1 : begin + BATCH_SIZE])
     return firsts

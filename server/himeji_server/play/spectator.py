@@ -1,10 +1,10 @@
-"""Watching a game: where it stands, then each version as it comes, then its end."""
+"""A spectator's stream: the game as it is, then each new version, then its end."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Final
 
 from himeji.rules.errors import HimejiError
@@ -13,13 +13,14 @@ from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from himeji.v1.play_service_pb2 import NoticeKind
 
 from himeji_server.accounts.open_streams import token_ended
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import game_over_message, known_events, update_message
+from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.store.game_records import OVER
+from himeji_server.tasks import wait_for
 
-SECONDS_BETWEEN_LOOKS: Final = 2.0  # a bell may be missed
 COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
 
 
@@ -56,22 +57,19 @@ class Spectator:
     async def _messages(self) -> AsyncGenerator[WatchGameResponse, None]:
         """Updates until the game is over or this process stops; raises when the token ends."""
         wake, stopping = asyncio.Event(), self._use_cases.stopping
-        async with self._use_cases.notifications.game(self._game_id, wake, stopping, self._ended):
+        async with self._use_cases.wake_on_change(self._game_id, wake, stopping, self._ended):
             while not stopping.is_set():
                 wake.clear()
                 view = await self._use_cases.view(self._game_id)
                 if self._ended.is_set():
                     raise token_ended()
-                # What is told is made at once: after a pause the table may have moved on.
                 for message in self._news(view):
                     yield message
                 if self._over:
                     return
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
-                        await wake.wait()
+                await wait_for(wake, POLL_SECONDS)
 
-    def _news(self, view: LiveGame) -> list[WatchGameResponse]:
+    def _news(self, view: GameView) -> list[WatchGameResponse]:
         news, stored = [], view.stored
         if stored.version != self._told:
             wants = self._wants
@@ -81,7 +79,7 @@ class Spectator:
             events = known_events(view, self._events)
             news.append(WatchGameResponse(update=update_message(view, events, wants, now)))
             self._told = stored.version
-            self._events = len(view.engine.log or ()) if view.engine is not None else 0
+            self._events = view.event_count
         if stored.state == OVER:
             self._over = True
             over = game_over_message(view, None, self._events, self._wants)

@@ -1,4 +1,4 @@
-"""The line to one client: what it is told, what runs for it, and how it ends."""
+"""What is written to one client, the tasks of its stream, and how the stream ends."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from himeji_server.games.client_errors import as_error
 from himeji_server.limits import Limits
 from himeji_server.play.outbox import Outbox
 from himeji_server.play.stream_end import StreamEnd
+from himeji_server.tasks import TaskSet
 
 _P = ParamSpec("_P")
 
@@ -20,54 +21,51 @@ _P = ParamSpec("_P")
 class StreamWriter:
     """Messages to a client, and the tasks of its stream; made in the task that writes them."""
 
-    def __init__(self, limits: Limits, *, more_at_once: bool) -> None:
+    def __init__(self, limits: Limits, *, batches: bool) -> None:
+        """`batches`: the client takes several messages as one."""
         self.limits = limits
-        self.outbox = Outbox(limits.messages_waiting, more_at_once=more_at_once)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.outbox = Outbox(limits.messages_waiting, batches=batches)
+        self._tasks = TaskSet()
         self._end: StreamEnd | None = None
-        self._writer = asyncio.current_task()
+        self._writing_task = asyncio.current_task()
 
     @property
     def error(self) -> HimejiError | None:
         """The error with which the stream ends, if any."""
         return self._end.error if self._end is not None else None
 
-    def tell(self, message: PlayResponse) -> None:
-        """Send a message; a client that does not read is let go."""
+    def send(self, message: PlayResponse) -> None:
+        """Queue a message; the stream of a client that does not read is closed."""
         if not self.outbox.put(message) and self._end is None:
             self.close(StreamEnd.slow_reader(self.limits.messages_waiting))
-            self.start(self._cut)
+            self.start(self._abort)
 
-    def close(self, closing: StreamEnd) -> None:
+    def close(self, end: StreamEnd) -> None:
         """End the stream with a last message that says why."""
         if self._end is None:
-            self._end = closing
-            self.outbox.close(PlayResponse(notice=closing.notice()))
+            self._end = end
+            self.outbox.close(PlayResponse(notice=end.notice()))
 
     def start(
-        self, part: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
+        self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
     ) -> asyncio.Task[None]:
-        """Let a part of the stream run beside the others; a part that fails ends the stream."""
-        task = asyncio.create_task(self._guarded(part, *args, **kwargs))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        """Run a coroutine as a part of the stream; one that fails ends the stream."""
+        return self._tasks.start(self._run(work, *args, **kwargs))
 
-    async def _guarded(
-        self, part: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
+    async def _run(
+        self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
     ) -> None:
         try:
-            await part(*args, **kwargs)
-        except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
+            await work(*args, **kwargs)
+        except Exception as raised:  # noqa: BLE001 - whatever it is, the client is told why
             self.close(StreamEnd.by(as_error(raised, "Play")))
 
     def cancel(self) -> None:
-        """End every part; a commit that is under way is not waited for."""
-        for task in self._tasks:
-            task.cancel()
+        """Cancel every task of the stream."""
+        self._tasks.cancel()
 
-    async def _cut(self) -> None:
-        """End the stream by force when its client does not even read why it ends."""
+    async def _abort(self) -> None:
+        """End the stream by force if its client does not even read why it ends."""
         await asyncio.sleep(self.limits.slow_seconds)
-        if self._writer is not None and self._end is not None:
-            self._writer.cancel(self._end.error)
+        if self._writing_task is not None and self._end is not None:
+            self._writing_task.cancel(self._end.error)

@@ -30,13 +30,14 @@ from himeji.v1.game_service_pb2 import (
     WatchGameResponse,
 )
 from himeji.wire.chain import ChainEntry
+from himeji.wire.clock import CASUAL, Clock
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
 from himeji_server.accounts.caller import current_caller
 from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.commands import NewGame
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import (
     STATES,
     game_message,
@@ -46,7 +47,12 @@ from himeji_server.games.messages import (
     write_decision,
 )
 from himeji_server.games.rejections import refused_answer
-from himeji_server.games.use_cases import STANDARD_CLOCK, STANDARD_STRIKES, GameUseCases
+from himeji_server.games.seat_rules import is_asked, seats_of
+from himeji_server.games.use_cases import (
+    STANDARD_STRIKES,
+    GameFilter,
+    GameUseCases,
+)
 from himeji_server.play.spectator import Spectator
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
@@ -85,12 +91,10 @@ class GameService:
         view = await self._use_cases.wait(caller, request.game_id, seat, wait)
         out = GetDecisionResponse(version=view.stored.version)
         if view.stored.state == OVER:
-            seat = (
-                next(iter(self._use_cases.seats_of(view, caller)), None) if seat is None else seat
-            )
+            seat = next(iter(seats_of(view, caller)), None) if seat is None else seat
             over = game_over_message(view, seat, request.event_count, request.wants)
             out.game_over.CopyFrom(over)
-        elif self._use_cases.is_asked(view, caller, seat):
+        elif is_asked(view, caller, seat):
             out.decision.CopyFrom(self._decision(view, request))
         return out
 
@@ -99,7 +103,7 @@ class GameService:
     ) -> SubmitActionsResponse:
         caller = current_caller()
         try:
-            view, receipt = await self._use_cases.submit(
+            view, receipt = await self._use_cases.submit_and_wait(
                 caller, request.game_id, request.decision_id, request.actions
             )
         except (Refused, UnknownAction) as error:
@@ -111,7 +115,7 @@ class GameService:
             seat = ChainEntry.parse(receipt.entry.text).seat
             over = game_over_message(view, seat, request.event_count, request.wants)
             out.game_over.CopyFrom(over)
-        elif self._use_cases.is_asked(view, caller):
+        elif is_asked(view, caller):
             out.decision.CopyFrom(self._decision(view, request))
         return out
 
@@ -123,7 +127,7 @@ class GameService:
         refused = refused_answer(
             error,
             view,
-            self._use_cases.seats_of(view, current_caller()),
+            seats_of(view, current_caller()),
             request.decision_id,
             lambda: self._decision(view, request),
         )
@@ -145,16 +149,16 @@ class GameService:
 
     async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
         states = {wire: state for state, wire in STATES.items()}
-        views, token = await self._use_cases.listed(
-            current_caller(),
-            request.page_size,
-            request.page_token,
+        wanted = GameFilter(
             state=states.get(request.state, ""),
             ruleset=request.ruleset,
             ladder=request.ladder,
             tournament=request.tournament,
             bot=request.bot,
-            joinable="yes" if request.joinable else "",
+            joinable=request.joinable,
+        )
+        views, token = await self._use_cases.list_games(
+            current_caller(), wanted, request.page_size, request.page_token
         )
         connected = await self._use_cases.connected(*views)
         games = [game_message(view, connected.__contains__) for view in views]
@@ -169,21 +173,21 @@ class GameService:
     ) -> AsyncIterator[WatchGameResponse]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.held(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().owner))
             except LimitExceeded as error:
                 yield WatchGameResponse(notice=StreamEnd.by(error).notice())
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
-            ended = stack.enter_context(self._streams.watch(current_caller()))
+            ended = stack.enter_context(self._streams.register(current_caller()))
             async with aclosing(Spectator(self._use_cases, request, ended).run()) as messages:
                 async for message in messages:
                     yield message
 
-    async def _game(self, view: LiveGame) -> Game:
+    async def _game(self, view: GameView) -> Game:
         return game_message(view, (await self._use_cases.connected(view)).__contains__)
 
     def _decision(
-        self, view: LiveGame, request: GetDecisionRequest | SubmitActionsRequest
+        self, view: GameView, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
         out, now = Decision(), self._use_cases.now()
         write_decision(out, view, request.event_count, request.wants, now)
@@ -192,13 +196,13 @@ class GameService:
 
 def _new_game(request: CreateGameRequest) -> NewGame:
     """What the request asks for; raises InvalidRequest."""
-    clock: tuple[int, int] | None = STANDARD_CLOCK
+    clock: Clock | None = CASUAL
     if request.untimed and request.HasField("clock"):
         raise InvalidRequest("an untimed game has no clock", {"field": "clock"})
     if request.untimed:
         clock = None
     elif request.HasField("clock"):
-        clock = (request.clock.bank.ToMilliseconds(), request.clock.increment.ToMilliseconds())
+        clock = Clock.from_message(request.clock)
     return NewGame(
         ruleset=request.ruleset,
         options={option.name: option.value for option in request.options},

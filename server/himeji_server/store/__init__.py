@@ -4,10 +4,9 @@ from himeji_server.store.client import (
     DURABLE,
     OLDEST_VERSION,
     Store,
-    StoreImpairedError,
-    StoreRefusedError,
     without_password,
 )
+from himeji_server.store.errors import StoreImpairedError, StoreRefusedError
 
 __all__ = [
     "DURABLE",

@@ -1,9 +1,13 @@
-"""A Redis Cluster: which primary has the slot of a key, and what to do when that changes.
+"""A Redis Cluster: sends each command to the primary that has the slot of its key.
 
-A command that a node does not take was not carried out, so it is sent on to the one that is named.
-A node that does not answer may have carried it out: that is reported like a lost Redis, and the
-nodes are asked who has which slots now. They are asked now and then in any case: which replicas a
-primary has decides what it waits for before it answers.
+redis-py has a client for clusters; this one exists because of three differences. A command that was
+lost on the way is never sent again silently, since only its sender knows whether it may be. A reply
+waits until the replicas acknowledged the write (`WAIT`), in one round trip with its batch. And a
+lost node stops neither commands nor subscriptions of the others.
+
+A command that a node redirects was not executed, so it is sent on to the node that is named. A node
+that does not reply may have executed the command: that is reported like a lost Redis, and the slot
+map is read again. It is also read now and then, because the replicas of a primary may change.
 """
 
 from __future__ import annotations
@@ -20,143 +24,188 @@ import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.asyncio import ConnectionPool
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
-from redis.exceptions import AskError, MovedError, RedisError, TryAgainError
+from redis.exceptions import AskError, MovedError, RedisError
 
-from himeji_server.store.sending import Argument, CopyingSender, Then, answer_of
-
-REDIRECTIONS: Final = (AskError, MovedError, TryAgainError)
-"""What a node answers that has not done what it was told."""
+from himeji_server.store.commands import Command, IgnoredReply, Receiver, ReplicatedSender, ask
+from himeji_server.store.errors import REDIRECTIONS
 
 _KEYLESS: Final = frozenset({"INFO", "PUBLISH", "TIME"})
 _SCRIPTS: Final = frozenset({"EVAL", "EVALSHA"})
 _MOST_REDIRECTIONS: Final = 16
-_SECONDS_UNTIL_TRIED_AGAIN: Final = 0.05
-_SECONDS_BETWEEN_LOOKS: Final = 2.0
-_SECONDS_UNTIL_A_LOOK: Final = 0.2
-"""How soon after a doubt the nodes are asked: it comes from many commands at once."""
+_RETRY_SECONDS: Final = 0.05
+_REFRESH_SECONDS: Final = 2.0
+_REFRESH_DELAY_SECONDS: Final = 0.2
+"""How soon after a doubt the slot map is read: doubts come from many commands at once."""
 
 _log = structlog.get_logger(__name__)
 
 Address = tuple[str, int]
 
 
+class _RoutedCommand:
+    """A command on its way to the node that has its slot; follows redirections."""
+
+    __slots__ = ("_address", "_cluster", "_command", "_receiver")
+
+    def __init__(
+        self, cluster: Cluster, command: Command, address: Address, receiver: Receiver
+    ) -> None:
+        self._cluster = cluster
+        self._command = command
+        self._address = address
+        self._receiver = receiver
+
+    def receive(self, reply: Any) -> None:
+        if isinstance(reply, REDIRECTIONS):
+            self._cluster.start_task(self._follow(reply))
+        else:
+            self._finish(reply)
+
+    async def _follow(self, reply: Any) -> None:
+        """Send the command on until a node executes it."""
+        for _ in range(_MOST_REDIRECTIONS):
+            asking = False
+            if isinstance(reply, MovedError):
+                self._address = (reply.host, reply.port)
+                self._cluster.slot_moved(reply.slot_id, self._address)
+            elif isinstance(reply, AskError):
+                self._address, asking = (reply.host, reply.port), True
+            else:  # TRYAGAIN: the keys of a script are being moved to another node
+                await asyncio.sleep(_RETRY_SECONDS)
+            reply = await self._send_again(asking=asking)
+            if not isinstance(reply, REDIRECTIONS):
+                break
+        else:
+            reply = StoreUnavailable("the store is being rearranged")
+        self._finish(reply)
+
+    async def _send_again(self, *, asking: bool) -> Any:
+        """The reply of the node, or the error instead of it."""
+        sender = self._cluster.sender(self._address)
+        if asking:  # commands that are sent in a row use the same connection
+            sender.send(("ASKING",), IgnoredReply())
+        try:
+            return await ask(sender, *self._command)
+        except (StoreUnavailable, RedisError) as error:
+            return error
+
+    def _finish(self, reply: Any) -> None:
+        if isinstance(reply, StoreUnavailable):
+            self._cluster.doubt_slots()
+        self._receiver.receive(reply)
+
+
 class Cluster:
     """The primaries of a cluster, found through one of its nodes."""
 
     def __init__(
-        self, seed: ConnectionPool, make: Callable[[ConnectionPool], CopyingSender]
+        self, seed: ConnectionPool, make_sender: Callable[[ConnectionPool], ReplicatedSender]
     ) -> None:
         self._seed = seed
-        self._make = make
+        self._make_sender = make_sender
         self._pools: dict[Address, ConnectionPool] = {}
-        self._senders: dict[Address, CopyingSender] = {}
+        self._senders: dict[Address, ReplicatedSender] = {}
         self._slots: list[Address] = []
-        self._turns = itertools.count(secrets.randbelow(REDIS_CLUSTER_HASH_SLOTS))
-        self._rows: list[Any] = []  # who has which slots, as a node told it last
-        self._moves: dict[int, int] = {}  # slots that changed hands, and by which change they did
+        self._round_robin = itertools.count(secrets.randbelow(REDIS_CLUSTER_HASH_SLOTS))
+        self._rows: list[Any] = []  # the last reply to CLUSTER SLOTS
+        self._moves: dict[int, int] = {}  # slots that moved, each with the number of its last move
         self._doubt = asyncio.Event()
-        self._looking: asyncio.Task[None] | None = None
+        self._refresher: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Find out who has which slots, and keep up with it; raises StoreUnavailable."""
-        await self._look()
-        self._looking = asyncio.create_task(self._keep_looking())
+        """Read the slot map, and keep it up to date; raises StoreUnavailable."""
+        await self._refresh()
+        self._refresher = asyncio.create_task(self._keep_refreshing())
 
-    async def _look(self) -> None:
-        """Ask the nodes, one after the other, who has which slots; raises StoreUnavailable."""
+    async def _refresh(self) -> None:
+        """Read the slot map from the first node that replies; raises StoreUnavailable."""
         for address in dict.fromkeys([*self._senders, _address(self._seed)]):
             with contextlib.suppress(StoreUnavailable):
-                rows = await answer_of(self._sender(address), "CLUSTER", "SLOTS")
+                rows = await ask(self.sender(address), "CLUSTER", "SLOTS")
                 self._take(rows, address[0])
                 return
         raise StoreUnavailable("the store does not answer")
 
-    def send(self, command: tuple[Argument, ...], then: Then) -> None:
+    def send(self, command: Command, receiver: Receiver) -> None:
         """Send a command to the primary that has its key, wherever that is by now."""
         address = self._place(command)
-
-        def answered(answer: Any) -> None:
-            if isinstance(answer, REDIRECTIONS):
-                task = asyncio.create_task(self._redirected(command, address, answer, then))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-            else:
-                self._passed_on(answer, then)
-
-        self._sender(address).send(command, answered)
-
-    async def _redirected(
-        self, command: tuple[Argument, ...], address: Address, answer: Any, then: Then
-    ) -> None:
-        """Follow a command that the node of an address has not done to where it is done."""
-        for _ in range(_MOST_REDIRECTIONS):
-            asking = False
-            if isinstance(answer, MovedError):
-                address = (answer.host, answer.port)
-                self._note({answer.slot_id: address})
-                self._doubt.set()
-            elif isinstance(answer, AskError):
-                address, asking = (answer.host, answer.port), True
-            else:  # the keys of a script are on their way to another node
-                await asyncio.sleep(_SECONDS_UNTIL_TRIED_AGAIN)
-            answer = await self._sent(address, command, asking=asking)
-            if not isinstance(answer, REDIRECTIONS):
-                break
-        else:
-            answer = StoreUnavailable("the store is being rearranged")
-        self._passed_on(answer, then)
-
-    def _passed_on(self, answer: Any, then: Then) -> None:
-        if isinstance(answer, StoreUnavailable):
-            self._doubt.set()
-        then(answer)
+        self.sender(address).send(command, _RoutedCommand(self, command, address, receiver))
 
     async def ping(self) -> None:
         """Return when a node says that all slots are served; raises StoreUnavailable."""
         for address in [*self._senders]:
             with contextlib.suppress(StoreUnavailable):
-                facts = bytes(await answer_of(self._sender(address), "CLUSTER", "INFO"))
+                facts = bytes(await ask(self.sender(address), "CLUSTER", "INFO"))
                 if b"cluster_state:ok" in facts:
                     return
-        self._doubt.set()
+        self.doubt_slots()
         raise StoreUnavailable("the store does not answer")
 
-    async def of_each_primary(self, *command: Any) -> list[Any]:
-        """Send a command to every primary; the answers."""
+    async def ask_each_primary(self, *command: Any) -> list[Any]:
+        """Send a command to every primary; the replies."""
         primaries = sorted(set(self._slots))
-        return await asyncio.gather(
-            *(answer_of(self._sender(each), *command) for each in primaries)
-        )
+        return await asyncio.gather(*(ask(self.sender(each), *command) for each in primaries))
 
-    def moved(self, since: int) -> tuple[int, frozenset[int]]:
-        """The slots that changed hands since a point, and the point that is now."""
+    def moved_slots(self, since: int) -> tuple[int, frozenset[int]]:
+        """The slots that moved to another node since a point, and the point that is now."""
         slots = frozenset(slot for slot, move in self._moves.items() if move > since)
         return max(self._moves.values(), default=0), slots
 
-    def listening(self, in_slots: Sequence[str]) -> list[tuple[ConnectionPool, Sequence[str]]]:
-        """Where to listen for what is published in the slots of these channels, or in none.
+    def subscription_pools(
+        self, sharded: Sequence[str]
+    ) -> list[tuple[ConnectionPool, Sequence[str]]]:
+        """Where to subscribe to these sharded channels; for none of them, to all others.
 
-        What is published in no slot is heard at all nodes, so any will do. The next time it is
-        another, for this one may be lost.
+        A message on a channel without a slot reaches all nodes, so any will do. The next call
+        gives another one, because the last one may be lost.
         """
-        if not in_slots:
+        if not sharded:
             pools = [*self._pools.values()]
-            return [(pools[next(self._turns) % len(pools)], ())]
+            return [(pools[next(self._round_robin) % len(pools)], ())]
         channels: dict[ConnectionPool, list[str]] = {}
-        for channel in in_slots:
+        for channel in sharded:
             address = self._slots[slot_of(channel)]
-            self._sender(address)  # which makes its pool
+            self.sender(address)  # which makes its pool
             channels.setdefault(self._pools[address], []).append(channel)
         return [*channels.items()]
 
     async def close(self) -> None:
-        """Send nothing more, wait for what is under way, and close every connection."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait({self._looking})
+        """Send nothing more, wait for outstanding replies, and close every connection."""
+        if self._refresher is not None:
+            self._refresher.cancel()
+            await asyncio.wait({self._refresher})
         for sender in self._senders.values():
             await sender.close()
+
+    # --- for commands under way -----------------------------------------------------------------
+
+    def start_task(self, work: Any) -> None:
+        """Run a coroutine; the reference keeps its task from being collected."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def slot_moved(self, slot: int, address: Address) -> None:
+        """A node redirected a command: its slot is at another node now."""
+        self._note({slot: address})
+        self.doubt_slots()
+
+    def doubt_slots(self) -> None:
+        """Have the slot map read again soon."""
+        self._doubt.set()
+
+    def sender(self, address: Address) -> ReplicatedSender:
+        """The sender for one node, which is made when it is first needed."""
+        sender = self._senders.get(address)
+        if sender is None:
+            options = {**self._seed.connection_kwargs, "host": address[0], "port": address[1]}
+            pool = ConnectionPool(connection_class=self._seed.connection_class, **options)
+            sender = self._senders[address] = self._make_sender(pool)
+            self._pools[address] = pool
+        return sender
+
+    # --- the slot map ---------------------------------------------------------------------------
 
     def _place(self, command: Sequence[Any]) -> Address:
         name = command[0]
@@ -164,27 +213,8 @@ class Cluster:
             return self._slots[0]
         return self._slots[slot_of(str(command[3] if name in _SCRIPTS else command[1]))]
 
-    async def _sent(self, address: Address, command: tuple[Argument, ...], *, asking: bool) -> Any:
-        """The answer of a node, or the exception that came instead."""
-        sender = self._sender(address)
-        if asking:  # what is sent one after the other goes over the same connection
-            sender.send(("ASKING",), lambda _answer: None)
-        try:
-            return await answer_of(sender, *command)
-        except (StoreUnavailable, RedisError) as error:
-            return error
-
-    def _sender(self, address: Address) -> CopyingSender:
-        sender = self._senders.get(address)
-        if sender is None:
-            wanted = {**self._seed.connection_kwargs, "host": address[0], "port": address[1]}
-            pool = ConnectionPool(connection_class=self._seed.connection_class, **wanted)
-            sender = self._senders[address] = self._make(pool)
-            self._pools[address] = pool
-        return sender
-
     def _take(self, rows: list[Any], asked: str) -> None:
-        """Take in who has which slots; a node that does not know its own address is the asked."""
+        """Take over a slot map; a node that does not know its own host is the asked one."""
         if rows == self._rows:
             return
         slots: dict[int, Address] = {}
@@ -200,28 +230,28 @@ class Cluster:
         else:
             self._slots = [slots[slot] for slot in range(REDIS_CLUSTER_HASH_SLOTS)]
         for address in {*self._senders, *replicas}:
-            self._sender(address).copies = replicas.get(address, 0)
+            self.sender(address).replicas = replicas.get(address, 0)
         self._rows = rows
 
     def _note(self, slots: Mapping[int, Address]) -> None:
-        """Note who has slots now, and which of them changed hands."""
+        """Note where slots are now, and which of them moved."""
         moved = {slot: each for slot, each in slots.items() if self._slots[slot] != each}
         move = max(self._moves.values(), default=0) + 1
         for slot, address in moved.items():
             self._slots[slot] = address
             self._moves[slot] = move
 
-    async def _keep_looking(self) -> None:
+    async def _keep_refreshing(self) -> None:
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SECONDS_BETWEEN_LOOKS):
+                async with asyncio.timeout(_REFRESH_SECONDS):
                     await self._doubt.wait()
             self._doubt.clear()
-            await asyncio.sleep(_SECONDS_UNTIL_A_LOOK)
+            await asyncio.sleep(_REFRESH_DELAY_SECONDS)
             try:
-                await self._look()
+                await self._refresh()
             except StoreUnavailable as error:
-                _log.warning("cluster cannot be looked at", why=error.message)
+                _log.warning("cannot read the slot map of the cluster", why=error.message)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -231,5 +261,5 @@ def slot_of(key: str) -> int:
 
 
 def _address(pool: ConnectionPool) -> Address:
-    wanted = pool.connection_kwargs
-    return str(wanted.get("host", "localhost")), int(wanted.get("port", 6379))
+    options = pool.connection_kwargs
+    return str(options.get("host", "localhost")), int(options.get("port", 6379))

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from himeji.v1.game_pb2 import Game
 
+from himeji_server.store.commands import Argument
 from himeji_server.store.game_records import Entry, Snapshot, StoredGame, StoredSeat, StoredState
-from himeji_server.store.sending import Argument
 
 _CHAIN_WORDS: Final = 4
 _NUMBERS: Final = 5

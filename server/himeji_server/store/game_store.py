@@ -8,14 +8,13 @@ changes with it, share one slot of a Cluster.
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from himeji.rules.errors import StoreUnavailable, UnknownGame
+from himeji.rules.errors import StoreUnavailable
 from himeji.v1.game_pb2 import Game
 from himeji.wire.chain import NOBODY
 
-from himeji_server import metrics
 from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 from himeji_server.store.cluster import slot_of
@@ -31,8 +30,6 @@ from himeji_server.store.game_index import list_newest
 from himeji_server.store.game_records import (
     OVER,
     Commit,
-    CommitReply,
-    CommitStatus,
     SeatRequest,
     SeatStatus,
     StoredGame,
@@ -47,17 +44,17 @@ from himeji_server.store.game_scripts import (
     TAKE_SEAT,
     VOID,
     CommitArguments,
+    CommitReceiver,
+    PendingWrite,
     TakeSeatArguments,
     VoidArguments,
+    unknown_game,
 )
 
 COMPACT_AFTER: Final = 60_000
 """Milliseconds after its end that a game keeps its form: spectators are still reading it."""
 
 TRIES: Final = 5
-
-_OK: Final = CommitStatus.OK
-_STATUSES: Final = {status.encode(): status for status in CommitStatus}
 
 
 class GameStore:
@@ -122,8 +119,8 @@ class GameStore:
         )
         return _fields(game_id, reply), stream
 
-    def commit(self, commit: Commit, then: Callable[[CommitReply | Exception], None]) -> None:
-        """Commit a change if the game is still as the change expects it."""
+    def commit(self, commit: Commit, pending: PendingWrite) -> None:
+        """Commit a change if the game is as the change expects it; `pending` gets the reply."""
         game_id, lost = commit.game_id, commit.lost
         arguments = CommitArguments(
             game_id=game_id,
@@ -148,10 +145,8 @@ class GameStore:
             lost="" if lost is None else f"{lost.reason} {lost.version}",
         )
 
-        def answered(answer: Any) -> None:
-            then(answer if isinstance(answer, Exception) else _commit_reply(commit, answer))
-
-        self._store.start(COMMIT, keys.of_game(game_id), arguments, answered)
+        receiver = CommitReceiver(commit, pending)
+        self._store.start(COMMIT, keys.of_game(game_id), arguments, receiver)
 
     async def take_seat(
         self, game_id: str, seats: Sequence[int], request: SeatRequest
@@ -241,7 +236,7 @@ class GameStore:
 
     def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
         """The games that moved to another node of the Cluster since a point, and the point now."""
-        now, slots = self._store.moved(since)
+        now, slots = self._store.moved_slots(since)
         buckets = {n for n in range(keys.BUCKETS) if slots and slot_of(keys.timers(n)) in slots}
         return now, [each for each in game_ids if buckets and keys.bucket_of(each) in buckets]
 
@@ -268,21 +263,7 @@ class GameStore:
         return replies.milliseconds(await self._store.call("TIME"))
 
 
-def _commit_reply(commit: Commit, reply: Sequence[Any]) -> CommitReply | UnknownGame:
-    status = _STATUSES[reply[0]]
-    metrics.committed(status, decision=status is _OK and commit.answered > 0)
-    if status is _OK:
-        return CommitReply(status, *reply[1:])
-    if status is CommitStatus.MISSING:
-        return _unknown(commit.game_id)
-    return CommitReply(status)
-
-
 def _fields(game_id: str, reply: Sequence[bytes]) -> dict[str, bytes]:
     if not reply:
-        raise _unknown(game_id)
+        raise unknown_game(game_id)
     return replies.fields(reply)
-
-
-def _unknown(game_id: str) -> UnknownGame:
-    return UnknownGame(f"there is no game {game_id}", {"game_id": game_id})

@@ -8,7 +8,8 @@ from typing import Final
 from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys
-from himeji_server.store.client import Script, Store, StoreRefusedError
+from himeji_server.store.client import Script, Store
+from himeji_server.store.errors import StoreRefusedError
 
 _ACQUIRE: Final = Script("acquire_lease")
 _DELETE_IF_EQUAL: Final = Script("delete_if_equal")

@@ -77,8 +77,8 @@ class Presence:
         self, game_channels: Sequence[str]
     ) -> AsyncGenerator[GameNotification | BotNotification | None, None]:
         """Notifications of all bots, and of games on these channels; None if some may be lost."""
-        listening = self._store.listen(keys.BOT_CHANNEL, in_slots=game_channels)
-        async with aclosing(listening) as messages:
+        subscription = self._store.subscribe(keys.BOT_CHANNEL, sharded=game_channels)
+        async with aclosing(subscription) as messages:
             async for message in messages:
                 if message is None:
                     yield None

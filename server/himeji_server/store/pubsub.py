@@ -1,4 +1,8 @@
-"""Listening to what is published, wherever that is: a lost node costs no bells of the others."""
+"""Subscriptions to channels, sharded ones at the nodes of their slots.
+
+redis-py's own subscriptions are not used for two reasons: a lost node must not silence the others,
+and its parser costs as much for each message as the commit that the message is about.
+"""
 
 from __future__ import annotations
 
@@ -11,37 +15,37 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import RedisError
 
+from himeji_server.store.commands import Command
 from himeji_server.store.raw_connection import pack
-from himeji_server.store.sending import Argument
 
-Places = Callable[[Sequence[str]], list[tuple[ConnectionPool, Sequence[str]]]]
-"""Where channels that are in slots are heard now; for none of them, where all others are."""
+Pools = Callable[[Sequence[str]], list[tuple[ConnectionPool, Sequence[str]]]]
+"""Where to subscribe to sharded channels now; for none of them, to all others."""
 
 Message = tuple[str, str]
-"""A channel, and what is said on it."""
+"""A channel, and the text published on it."""
 
-_SECONDS_OF_SILENCE: Final = 5.0
-_SECONDS_BETWEEN_TRIES: Final = 0.5
+_PING_SECONDS: Final = 5.0
+_RETRY_SECONDS: Final = 0.5
 
 
 class PubSub:
-    """Some channels that are listened to, until it is cancelled."""
+    """The messages of some channels, from however many nodes, in one queue."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._heard: asyncio.Queue[Message | BaseException | None] = asyncio.Queue()
+    def __init__(self, pools: Pools) -> None:
+        self._pools = pools
+        self._messages: asyncio.Queue[Message | BaseException | None] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def to(
-        self, channels: Sequence[str], in_slots: Sequence[str]
+    async def messages(
+        self, channels: Sequence[str], sharded: Sequence[str]
     ) -> AsyncGenerator[Message | None, None]:
         """Each message as it comes; None when some may have been missed."""
-        self._start(self._anywhere(channels))
-        if in_slots:
-            self._start(self._in_slots(in_slots))
+        self._start(self._subscribe(channels))
+        if sharded:
+            self._start(self._follow_slots(sharded))
         try:
             while True:
-                message = await self._heard.get()
+                message = await self._messages.get()
                 if isinstance(message, BaseException):
                     raise message
                 yield message
@@ -50,31 +54,31 @@ class PubSub:
                 task.cancel()
             await asyncio.wait(self._tasks)
 
-    def _start(self, part: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(part)
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_done)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (fault := task.exception()) is not None:
-            self._heard.put_nowait(fault)
+    def _on_done(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._messages.put_nowait(error)
 
-    async def _anywhere(self, channels: Sequence[str]) -> None:
+    async def _subscribe(self, channels: Sequence[str]) -> None:
         while True:
-            [(pool, _)] = self._places(())
-            await self._listen(pool, [("SUBSCRIBE", *channels)])
+            [(pool, _)] = self._pools(())
+            await self._receive(pool, [("SUBSCRIBE", *channels)])
 
-    async def _in_slots(self, channels: Sequence[str]) -> None:
-        """Listen to channels where their slots are; those that part later are heard apart."""
+    async def _follow_slots(self, channels: Sequence[str]) -> None:
+        """Subscribe where the slots are; channels whose slots part later get their own task."""
         while True:
-            (pool, here), *elsewhere = self._places(channels)
+            (pool, here), *elsewhere = self._pools(channels)
             for _, others in elsewhere:
-                self._start(self._in_slots(others))
+                self._start(self._follow_slots(others))
             channels = here
-            await self._listen(pool, [("SSUBSCRIBE", each) for each in here])
+            await self._receive(pool, [("SSUBSCRIBE", each) for each in here])
 
-    async def _listen(self, pool: ConnectionPool, commands: Sequence[tuple[Argument, ...]]) -> None:
-        """Listen at one Redis until it is lost, or a slot has moved, and then pause."""
+    async def _receive(self, pool: ConnectionPool, commands: Sequence[Command]) -> None:
+        """Receive messages from one Redis until it is lost, or a slot has moved, and then pause."""
         connection = pool.make_connection()  # type: ignore[no-untyped-call]
         try:
             with contextlib.suppress(RedisError, OSError):
@@ -82,32 +86,29 @@ class PubSub:
                 end_if_cancelled()
                 await connection.send_packed_command(b"".join(map(pack, commands)))
                 async for message in _pushed(connection):
-                    self._heard.put_nowait(message)
+                    self._messages.put_nowait(message)
         finally:
             await connection.disconnect(nowait=True)
         end_if_cancelled()
-        self._heard.put_nowait(None)
-        await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
+        self._messages.put_nowait(None)
+        await asyncio.sleep(_RETRY_SECONDS)
 
 
 async def _pushed(connection: AbstractConnection) -> AsyncIterator[Message]:
-    """What is published to a connection that subscribed; a silent one is asked if it lives.
-
-    redis-py's own reader costs as much for each message as the commit that it tells of.
-    """
-    asked = False
+    """The messages of a connection that subscribed; a silent one is checked with a PING."""
+    pinged = False
     while True:
         end_if_cancelled()
-        answer = await connection.read_response(timeout=_SECONDS_OF_SILENCE)
-        if answer is None:
-            if asked:
+        reply = await connection.read_response(timeout=_PING_SECONDS)
+        if reply is None:
+            if pinged:
                 return
             await connection.send_command("PING")
-        elif answer[0] in (b"message", b"smessage"):
-            yield answer[1].decode(), answer[2].decode()
-        elif answer[0] == b"sunsubscribe":
+        elif reply[0] in (b"message", b"smessage"):
+            yield reply[1].decode(), reply[2].decode()
+        elif reply[0] == b"sunsubscribe":
             return
-        asked = answer is None
+        pinged = reply is None
 
 
 def end_if_cancelled() -> None:

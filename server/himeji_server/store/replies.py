@@ -13,26 +13,26 @@ class AppendStatus(StrEnum):
 
 
 def text(reply: bytes) -> str:
-    """A string."""
+    """Decode a string."""
     return reply.decode()
 
 
 def texts(replies: Iterable[bytes]) -> list[str]:
-    """Strings."""
+    """Decode a list of strings."""
     return [each.decode() for each in replies]
 
 
 def fields(flat: Sequence[bytes]) -> dict[str, bytes]:
-    """The fields of a hash or of an entry of a stream."""
+    """Pair the fields of a hash, or of an entry of a stream, with their values."""
     return {name.decode(): value for name, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
 def text_fields(flat: Sequence[bytes]) -> dict[str, str]:
-    """The fields of a hash whose values are strings."""
+    """Pair the fields of a hash with their values, and decode these."""
     return {name: value.decode() for name, value in fields(flat).items()}
 
 
 def milliseconds(reply: Sequence[bytes]) -> int:
-    """The reply to TIME, in milliseconds."""
+    """Convert the reply to TIME."""
     seconds, micros = reply
     return int(seconds) * 1000 + int(micros) // 1000

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys, replies
 from himeji_server.store.client import Script, Store
+from himeji_server.store.commands import Argument
 from himeji_server.store.replies import AppendStatus
-from himeji_server.store.sending import Argument
 
 _RATE: Final = Script("rate_game")
 _REPLACE: Final = Script("replace_standings")

@@ -180,7 +180,7 @@ class TokenStore:
 
     async def changes(self) -> AsyncGenerator[str, None]:
         """The ids of tokens as they change. Notifications may be lost."""
-        async with aclosing(self._store.listen(keys.TOKEN_CHANNEL)) as messages:
+        async with aclosing(self._store.subscribe(keys.TOKEN_CHANNEL)) as messages:
             async for message in messages:
                 if message is not None:
                     _, token_id = message

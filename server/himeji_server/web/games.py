@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import himeji
 from google.protobuf.timestamp_pb2 import Timestamp
 from himeji import render, rules
 from himeji.rules.errors import HimejiError, InvalidRequest, NotFound
-from himeji.rules.game import ACTION, Game as Engine
+from himeji.rules.game import ACTION, Game as Engine, Record
+from himeji.rules.ruleset import Ruleset
 from himeji.v1.game_pb2 import EndReason, Game as GameMessage, GameResult, SeatResult
 from himeji.v1.game_service_pb2 import Replay as ReplayMessage
-from himeji.wire.chain import ChainEntry
+from himeji.wire.clock import time_left
 from himeji.wire.verification import checks
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.live_game import LiveGame, begin
+from himeji_server.games.live_game import GameView, LoggedAction
 from himeji_server.games.messages import game_message, replay_message
-from himeji_server.games.use_cases import GameUseCases
+from himeji_server.games.use_cases import GameFilter, GameUseCases
 from himeji_server.store.game_records import OVER, PLAYING, WAITING
 from himeji_server.web import schemas
 
@@ -31,13 +32,6 @@ EVENTS_SHOWN: Final = 80
 RIVAL: Final = "the rival"
 STATES: Final = (WAITING, PLAYING, OVER)
 _MOST_PICTURES: Final = 64
-
-
-class Replayed(NamedTuple):
-    """An action of a log, with the version at which it was played."""
-
-    version: int
-    action: int
 
 
 class GameViews:
@@ -52,30 +46,29 @@ class GameViews:
         state = query.get("state", "")
         if state and state not in STATES:
             raise InvalidRequest(f"a state is one of {', '.join(STATES)}", {"field": "state"})
-        wanted = {key: query.get(key, "") for key in ("ruleset", "ladder", "bot")}
+        wanted = GameFilter(
+            state=state,
+            ruleset=query.get("ruleset", ""),
+            ladder=query.get("ladder", ""),
+            bot=query.get("bot", ""),
+        )
         size = _number(query.get("page_size", "0"), "page_size")
         token = query.get("page_token", "")
-        views, following = await self._use_cases.listed(VISITOR, size, token, state=state, **wanted)
+        views, following = await self._use_cases.list_games(VISITOR, wanted, size, token)
         connected = await self._use_cases.connected(*views)
         games = [game_facts(view, connected.__contains__) for view in views]
         return {"games": games, "next_page_token": following}
 
-    async def watched(self, game_id: str, events: int | None = None) -> schemas.Watched:
+    async def watched(self, game_id: str, events: int | None = None) -> schemas.SpectatorView:
         """A game as it stands, with its events after the first so many; by default the last."""
         view = await self._use_cases.view(game_id)
         connected = await self._use_cases.connected(view)
-        return watched_facts(
-            await self._use_cases.view(game_id),
-            connected.__contains__,
-            self._use_cases.now(),
-            events,
-        )
+        return spectator_facts(view, connected.__contains__, self._use_cases.now(), events)
 
     async def replay(self, game_id: str) -> schemas.Replay:
         """A game moment by moment; after its end, checked completely."""
         view = await self._use_cases.view(game_id)
         connected = await self._use_cases.connected(view)
-        view = await self._use_cases.view(game_id)
         game = game_facts(view, connected.__contains__)
         message = replay_message(view, himeji.__version__)
         return await asyncio.to_thread(
@@ -92,20 +85,20 @@ class GameViews:
         key = (game_id, moment)
         if key not in self._pictures:
             view = await self._use_cases.view(game_id)
-            played = actions_of(view)
-            if view.engine is None or not 0 <= moment <= len(played):
+            played = view.logged_actions()
+            if not view.has_position or not 0 <= moment <= len(played):
                 raise NotFound(f"{game_id} has the moments 0 to {len(played)}")
             self._keep(key, await asyncio.to_thread(_drawn, view, played[:moment]))
         self._pictures.move_to_end(key)
         return self._pictures[key]
 
-    async def board(self, view: LiveGame) -> str:
-        """The board as it stands; the table is not looked at after the first pause."""
-        if view.engine is None:
+    async def board(self, view: GameView) -> str:
+        """The board as it stands, "" before the game begins."""
+        if not view.has_position:
             return ""
-        key = (view.game_id, len(actions_of(view)))
+        key = (view.game_id, len(view.logged_actions()))
         if key not in self._pictures:
-            self._keep(key, await asyncio.to_thread(render.svg, view.engine.clone()))
+            self._keep(key, await asyncio.to_thread(render.svg, view.copy()))
         return self._pictures[key]
 
     def _keep(self, key: tuple[str, int], picture: str) -> None:
@@ -123,7 +116,7 @@ def _number(text: str, field: str) -> int:
 # --- one game -----------------------------------------------------------------------------------
 
 
-def game_facts(view: LiveGame, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
+def game_facts(view: GameView, connected: Callable[[str], bool], now: int = 0) -> schemas.Game:
     """A game, with the clocks as they stand if the time is given."""
     message, stored = game_message(view, connected), view.stored
     return {
@@ -144,12 +137,13 @@ def game_facts(view: LiveGame, connected: Callable[[str], bool], now: int = 0) -
     }
 
 
-def _seats(view: LiveGame, message: GameMessage, now: int) -> list[schemas.Seat]:
+def _seats(view: GameView, message: GameMessage, now: int) -> list[schemas.Seat]:
     """The seats, and the rival where the game has one."""
     results = {seat.seat: seat for seat in message.result.seats}
-    scores = view.engine.scores() if view.engine is not None else []
+    position = view.copy() if view.has_position else None
+    scores = position.scores() if position is not None else []
     clans = max(len(message.seats), len(scores), len(results))
-    lines = _lines(view.engine, message.result)
+    lines = _lines(position, message.result)
     return [
         {
             **_sitter(message, clan),
@@ -193,12 +187,12 @@ def _score(clan: int, results: dict[int, SeatResult], scores: Sequence[int]) -> 
     return scores[clan] if clan < len(scores) else None
 
 
-def _clock(view: LiveGame, clan: int, now: int) -> int | None:
+def _clock(view: GameView, clan: int, now: int) -> int | None:
     stored = view.stored
     if not view.header.HasField("clock") or clan >= len(stored.seats):
         return None
-    running = max(0, now - stored.asked) if now and clan == stored.seat else 0
-    return max(0, stored.seats[clan].left - running)
+    left, runs = stored.seats[clan].left, now and clan == stored.seat
+    return time_left(left, stored.asked, now) if runs else left
 
 
 def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.ScoreLine]]:
@@ -217,54 +211,52 @@ def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.Score
     ]
 
 
-def watched_facts(
-    view: LiveGame, connected: Callable[[str], bool], now: int, events: int | None = None
-) -> schemas.Watched:
+def spectator_facts(
+    view: GameView, connected: Callable[[str], bool], now: int, events: int | None = None
+) -> schemas.SpectatorView:
     """A game with its last events in words."""
-    engine, count = view.engine, view.event_count
+    count = view.event_count
     first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
     return {
         "game": game_facts(view, connected, now),
         "question": _question(view),
-        "last_action": _last_action(engine),
+        "last_action": _last_action(view),
         "event_count": count,
         "first_event": first,
-        "events": _happenings(engine, first) if engine is not None else [],
+        "events": _events(view, first),
     }
 
 
-def _question(view: LiveGame) -> str:
-    engine = view.engine
-    if view.stored.state != PLAYING or engine is None:
+def _question(view: GameView) -> str:
+    if view.stored.state != PLAYING or not view.has_position:
         return ""
-    return engine.stack[-1].question(engine)
+    position = view.copy()
+    return position.stack[-1].question(position)
 
 
-def _last_action(engine: Engine | None) -> str:
-    records = (engine.log or []) if engine is not None else []
-    for record in reversed(records):
-        if record[0] == ACTION and engine is not None:
-            return engine.ruleset.tell(record, engine.seats)
+def _last_action(view: GameView) -> str:
+    for record in reversed(view.events()):
+        if record[0] == ACTION:
+            return view.event_text(record)
     return ""
 
 
-def _happenings(engine: Engine, first: int) -> list[schemas.Happening]:
+def _events(view: GameView, first: int) -> list[schemas.GameEvent]:
+    seats, ruleset = len(view.stored.seats), view.ruleset
     return [
-        happening(engine, first + number, record)
-        for number, record in enumerate((engine.log or [])[first:])
+        event_facts(ruleset, seats, first + number, record)
+        for number, record in enumerate(view.events(first))
     ]
 
 
-def happening(
-    engine: Engine, number: int, record: tuple[int, int, int, int, str]
-) -> schemas.Happening:
+def event_facts(ruleset: Ruleset, seats: int, number: int, record: Record) -> schemas.GameEvent:
     """An event in words."""
     kind, seat, _, _, rule = record
     return {
         "number": number,
-        "kind": engine.ruleset.event_kinds[kind],
+        "kind": ruleset.event_kinds[kind],
         "seat": seat if seat >= 0 else None,
-        "text": engine.ruleset.tell(record, engine.seats),
+        "text": ruleset.tell(record, seats),
         "rule": rule,
     }
 
@@ -272,24 +264,18 @@ def happening(
 # --- replays ------------------------------------------------------------------------------------
 
 
-def actions_of(view: LiveGame) -> list[Replayed]:
-    """Every action of a game's log, in order."""
-    words = [ChainEntry.parse(entry.text) for entry in view.log]
-    return [Replayed(each.version, action) for each in words for action in each.actions]
-
-
-def _drawn(view: LiveGame, played: Sequence[Replayed]) -> str:
+def _drawn(view: GameView, played: Sequence[LoggedAction]) -> str:
     """The board after so many actions, played anew."""
-    engine = begin(view)
+    engine = view.restart()
     for each in played:
         engine.apply(each.action)
     return render.svg(engine)
 
 
 def _replay_facts(
-    view: LiveGame, game: schemas.Game, message: ReplayMessage, *, is_over: bool
+    view: GameView, game: schemas.Game, message: ReplayMessage, *, is_over: bool
 ) -> schemas.Replay:
-    moments, turns = _moments(view) if view.engine is not None else ([], [])
+    moments, turns = _moments(view) if view.has_position else ([], [])
     found = _checked(message) if is_over else []
     return {
         "game": game,
@@ -301,9 +287,9 @@ def _replay_facts(
     }
 
 
-def _moments(view: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
+def _moments(view: GameView) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
     """Play the log once more, and note the scores on the way."""
-    engine = begin(view)
+    engine = view.restart()
     setup: schemas.Moment = {
         "number": 0,
         "version": 1,
@@ -314,7 +300,7 @@ def _moments(view: LiveGame) -> tuple[list[schemas.Moment], list[schemas.Turn]]:
         "scores": engine.scores(),
     }
     moments, turns = [setup], list[schemas.Turn]()
-    for number, each in enumerate(actions_of(view), start=1):
+    for number, each in enumerate(view.logged_actions(), start=1):
         seat = engine.to_move if engine.to_move is not None else 0
         if not turns or turns[-1]["seat"] != seat:
             turns.append({"number": len(turns) + 1, "seat": seat, "first_moment": number})

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 from himeji import render, rules
 from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+from himeji.wire.clock import FOR_PEOPLE
 from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import Request
@@ -24,15 +25,16 @@ from starlette.responses import (
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
-from himeji_server.games.live_game import LiveGame
+from himeji_server.games.live_game import GameView
+from himeji_server.games.seat_rules import is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
-from himeji_server.web.browser_players import BrowserPlayers, remember
-from himeji_server.web.games import GameViews, game_facts, watched_facts
+from himeji_server.web.browser_players import BrowserPlayers, set_cookie
+from himeji_server.web.games import GameViews, game_facts, spectator_facts
 from himeji_server.web.server_sent_events import news, pause
 
-CLOCKS: Final = {"15": (900_000, 5_000), "60": (3_600_000, 10_000), "1440": (86_400_000, 60_000)}
+CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
 
 NOBODY: Final = "nobody"
@@ -73,23 +75,23 @@ class PlayPages:
 
     async def page(self, request: Request) -> Response:
         """A game as it stands, with the seat of whoever looks."""
-        caller = await self._guests.who(request)
+        caller = await self._guests.find(request)
         facts = await self._facts(request.path_params["game_id"], caller)
         return HTMLResponse(self._templates.get_template("game.html").render(facts))
 
     async def news(self, request: Request) -> Response:
         """The parts of the page that change, as they change."""
-        caller, game_id = await self._guests.who(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.find(request), request.path_params["game_id"]
         known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
         await self._use_cases.view(game_id)  # who asks for no game is told before it begins
 
-        async def tell(_view: LiveGame) -> dict[str, Any]:
+        async def tell(_view: GameView) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
             try:
-                with self._watchers.held("page"):
+                with self._watchers.slot("page"):
                     async for text in news(self._use_cases, game_id, version, tell):
                         yield text
             except LimitExceeded as error:
@@ -99,32 +101,30 @@ class PlayPages:
 
     async def turn(self, request: Request) -> Response:
         """A turn that is being thought out: the board and the choices after some actions."""
-        caller = await self._guests.seated(request)
+        caller = await self._guests.require(request)
         asked: Form = parse_qs(request.url.query)
         decision, actions = _decision(asked), _actions(asked)
         view = await self._use_cases.view(request.path_params["game_id"])
-        sketch = turn_preview.sketched(view, caller, decision, actions)
+        turn = turn_preview.preview(view, caller, decision, actions)
         game = game_facts(view, lambda _bot: False)
-        board = await asyncio.to_thread(render.svg, sketch.engine)
-        plan = turn_preview.plan(sketch, decision, actions, board)
-        content = {"plan": plan, "game": game, "mine": [sketch.seat]}
+        board = await asyncio.to_thread(render.svg, turn.engine)
+        plan = turn_preview.describe(turn, decision, actions, board)
+        content = {"plan": plan, "game": game, "mine": [turn.seat]}
         seat = self._templates.get_template("_seat.html").render(content)
         return JSONResponse({"decision": decision, "parts": {"board": board, "seat": seat}})
 
     async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
         """Everything that the page of a game shows."""
         use_cases = self._use_cases
-        connected = await use_cases.connected(await use_cases.view(game_id))
         view = await use_cases.view(game_id)
-        # From here to the picture without a pause: the table may move on.
-        facts: dict[str, Any] = {**watched_facts(view, connected.__contains__, use_cases.now())}
-        mine = use_cases.seats_of(view, caller) if caller is not None else []
-        sketch = None
-        if caller is not None and mine and use_cases.is_asked(view, caller):
-            sketch = turn_preview.sketched(view, caller, view.stored.decision, ())
-        decision = view.stored.decision
+        connected = await use_cases.connected(view)
+        facts: dict[str, Any] = {**spectator_facts(view, connected.__contains__, use_cases.now())}
+        mine = seats_of(view, caller) if caller is not None else []
+        turn, decision = None, view.stored.decision
+        if caller is not None and mine and is_asked(view, caller):
+            turn = turn_preview.preview(view, caller, decision, ())
         board = await self._games.board(view)
-        plan = turn_preview.plan(sketch, decision, (), board) if sketch is not None else None
+        plan = turn_preview.describe(turn, decision, (), board) if turn is not None else None
         # The drawing is markup of our own, everything in it escaped.
         return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
 
@@ -146,9 +146,9 @@ class PlayPages:
         """Create a game against the house and sit down; the browser becomes a guest."""
         form = await _form(request)
         new = _new_game(form)
-        caller, secret = await self._guests.who(request), ""
+        caller, secret = await self._guests.find(request), ""
         if caller is None:
-            caller, secret = await self._guests.admit()
+            caller, secret = await self._guests.register()
         seat = _seat(form, len(new.plans))
         if seat is not None:
             new.plans[seat].name = caller.bot
@@ -158,19 +158,21 @@ class PlayPages:
             await self._use_cases.join(player, view.game_id, seat, b"", "")
         response = RedirectResponse(f"/games/{view.game_id}", 303)
         if secret:
-            remember(response, secret)
+            set_cookie(response, secret)
         return response
 
     async def _act(self, request: Request) -> Response:
         """Answer a decision with a whole turn."""
-        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.require(request), request.path_params["game_id"]
         form = await _form(request)
-        _, receipt = await self._use_cases.submit(caller, game_id, _decision(form), _actions(form))
+        _, receipt = await self._use_cases.submit_and_wait(
+            caller, game_id, _decision(form), _actions(form)
+        )
         return _done(request, game_id, {"played": list(receipt.actions)})
 
     async def _resign(self, request: Request) -> Response:
         """Give the guest's seats up."""
-        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.require(request), request.path_params["game_id"]
         await self._use_cases.resign(caller, game_id, None)
         return _done(request, game_id, {})
 

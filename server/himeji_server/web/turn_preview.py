@@ -15,11 +15,11 @@ from himeji.rules.errors import ChanceExhausted, InvalidRequest, StaleDecision
 from himeji.rules.game import ACTION, Game as Engine
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.games.live_game import LiveGame
-from himeji_server.games.use_cases import GameUseCases
+from himeji_server.games.live_game import GameView
+from himeji_server.games.seat_rules import is_asked
 from himeji_server.rate_limits import check_actions
 from himeji_server.web import schemas
-from himeji_server.web.games import happening
+from himeji_server.web.games import event_facts
 
 _NO_CHANCE: Final = Scripted(())
 
@@ -42,7 +42,7 @@ class TurnPreview(TypedDict):
     question: str
     actions: list[int]
     steps: list[str]
-    effects: list[schemas.Happening]
+    effects: list[schemas.GameEvent]
     complete: bool
     choices: list[Choice]
 
@@ -59,20 +59,18 @@ class PreviewedTurn(NamedTuple):
         return self.engine.over or self.engine.to_move != self.seat
 
 
-def sketched(
-    view: LiveGame, caller: Caller, decision: int, actions: Sequence[int]
-) -> PreviewedTurn:
+def preview(view: GameView, caller: Caller, decision: int, actions: Sequence[int]) -> PreviewedTurn:
     """Play the actions on a copy of a game whose open decision is the caller's.
 
     Raises StaleDecision, NotYourDecision, IllegalAction, UnknownAction, InvalidRequest.
     """
     check_actions(len(actions))
-    if not GameUseCases.is_asked(view, caller) or view.stored.decision != decision:
+    if not is_asked(view, caller) or view.stored.decision != decision:
         raise StaleDecision("that decision is not open", {"game_id": view.game_id})
     engine = _copy(view)
-    sketch = PreviewedTurn(engine, view.stored.seat)
+    turn = PreviewedTurn(engine, view.stored.seat)
     for action in actions:
-        if sketch.complete:
+        if turn.complete:
             raise InvalidRequest("the turn was over before", {"field": "actions"})
         try:
             engine.apply(action)
@@ -81,30 +79,33 @@ def sketched(
             raise InvalidRequest(
                 f"“{text}” goes to chance: it cannot be tried", {"field": "actions"}
             ) from None
-    return sketch
+    return turn
 
 
-def _copy(view: LiveGame) -> Engine:
-    if view.engine is None:
-        raise StaleDecision("the game has not begun", {"game_id": view.game_id})
-    engine = view.engine.clone()
+def _copy(view: GameView) -> Engine:
+    engine = view.copy()
     engine.chance, engine.log = _NO_CHANCE, []
     return engine
 
 
-def plan(sketch: PreviewedTurn, decision: int, actions: Sequence[int], picture: str) -> TurnPreview:
+def describe(
+    turn: PreviewedTurn, decision: int, actions: Sequence[int], picture: str
+) -> TurnPreview:
     """The turn so far in words, and what may come next, with the places that the picture marks."""
-    engine = sketch.engine
-    told = [happening(engine, n, record) for n, record in enumerate(engine.log or [])]
+    engine = turn.engine
+    told = [
+        event_facts(engine.ruleset, engine.seats, n, record)
+        for n, record in enumerate(engine.log or [])
+    ]
     return {
-        "seat": sketch.seat,
+        "seat": turn.seat,
         "decision": decision,
-        "question": "" if sketch.complete else engine.stack[-1].question(engine),
+        "question": "" if turn.complete else engine.stack[-1].question(engine),
         "actions": list(actions),
         "steps": [engine.ruleset.actions.text(action) for action in actions],
         "effects": [each for each in told if each["kind"] != engine.ruleset.event_kinds[ACTION]],
-        "complete": sketch.complete,
-        "choices": [] if sketch.complete else _choices(engine, render.marks(picture)),
+        "complete": turn.complete,
+        "choices": [] if turn.complete else _choices(engine, render.marks(picture)),
     }
 
 

@@ -238,5 +238,5 @@ def test_the_sdk_itself_does_not_need_the_extra():
     blocked = "; ".join(
         f"sys.modules[{each!r}] = None" for each in ("gymnasium", "numpy", "pettingzoo")
     )
-    code = f"import sys; {blocked}; import himeji_sdk, himeji_sdk.cli"
+    code = f"import sys; {blocked}; import himeji_sdk, himeji_sdk._cli"
     subprocess.run([sys.executable, "-c", code], check=True)

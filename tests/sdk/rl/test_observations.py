@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from himeji import rules
 from himeji_sdk import rl
-from himeji_sdk.rl.entries import UNKNOWN
-from himeji_sdk.rl.schema import LIMIT
-from himeji_sdk.rl.shape import Shape
+from himeji_sdk.rl._entries import UNKNOWN
+from himeji_sdk.rl._schema import LIMIT
+from himeji_sdk.rl._shape import Shape
 
 TABLES = [(name, seats) for name, each in rules.RULESETS.items() for seats in each.seat_counts]
 

@@ -1,0 +1,80 @@
+"""LadderService by unary calls: standings, histories, seasons and tournaments."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+from himeji.v1 import ladder_service_pb2 as pb
+from himeji.v1.ladder_service_pb2_grpc import LadderServiceStub
+from himeji.wire.errors import from_rpc_error
+
+from himeji_sdk import connection
+from himeji_sdk._client.rpc import RPC_TIMEOUT_SECONDS
+from himeji_sdk.connection import find_target, with_advice
+
+
+class LadderClient:
+    """The ladders of an arena, for the owner of a token or for anybody.
+
+    Requests and responses are those of LadderService in the contract.
+    """
+
+    def __init__(self, target: str | None = None, token: str = "") -> None:
+        """Without a token only public methods are answered."""
+        self._target = find_target(target)
+        self._metadata = connection.credentials(token) if token else ()
+        self._channel = connection.channel(self._target)
+        self._stub = LadderServiceStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._channel.close()
+
+    def call(self, method: str, **fields: Any) -> Any:
+        """Call a method of LadderService; raises what the arena refuses.
+
+        Such as `call("GetStandings", ladder="base-2p")`; the fields are those of its request. A
+        method that changes something gets a request id, so that it may be sent again.
+        """
+        request = getattr(pb, f"{method}Request")(**fields)
+        if "request_id" in request.DESCRIPTOR.fields_by_name:
+            request.request_id = request.request_id or str(uuid.uuid4())
+        try:
+            return getattr(self._stub, method)(
+                request, metadata=self._metadata, timeout=RPC_TIMEOUT_SECONDS
+            )
+        except grpc.RpcError as failure:
+            raise with_advice(from_rpc_error(failure), self._target) from None
+
+    def pages(self, method: str, field: str, most: int | None = None, **fields: Any) -> list[Any]:
+        """Collect a list over all its pages, or its first `most` entries."""
+        found: list[Any] = []
+        token = ""
+        while True:
+            size = 0 if most is None else most - len(found)
+            page = self.call(method, page_token=token, page_size=size, **fields)
+            found += getattr(page, field)
+            token = page.next_page_token
+            if not token or (most is not None and len(found) >= most):
+                return found[:most]
+
+    def results(self, ladder: str, after: int | None = None) -> Iterator[pb.RatedResult]:
+        """Results as they are rated; ends when the arena stops."""
+        request = pb.WatchResultsRequest(ladder=ladder, after_sequence=after)
+        try:
+            for message in self._stub.WatchResults(request, metadata=self._metadata):
+                if message.HasField("result"):
+                    yield message.result
+        except grpc.RpcError as failure:
+            raise with_advice(from_rpc_error(failure), self._target) from None

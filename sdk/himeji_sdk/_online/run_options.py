@@ -1,0 +1,43 @@
+"""The options of a run, and the Hello that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import himeji
+from himeji import rules
+from himeji.v1.game_pb2 import Want
+from himeji.v1.play_service_pb2 import Hello
+
+from himeji_sdk._online.game_session import GameSession
+
+PROTOCOL_VERSION: Final = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How a bot is run; `himeji_sdk.run` says what each means."""
+
+    name: str
+    games: int | None
+    invitations: bool
+    patience: float
+    limit: float | None
+    resign_on_fault: bool
+
+    def hello(self, client: str, sessions: Iterable[GameSession]) -> Hello:
+        """What opens a stream: who we are, what we can play, which games we resume."""
+        hello = Hello()
+        hello.client = f"{client} himeji-sdk/{himeji.__version__}"
+        hello.protocol_version = PROTOCOL_VERSION
+        hello.engine_version = himeji.__version__
+        hello.bot = self.name
+        for name in sorted(rules.RULESETS):
+            hello.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
+        hello.wants.extend([Want.WANT_NEXT_DECISION, Want.WANT_MORE_AT_ONCE])
+        if self.invitations:
+            hello.wants.append(Want.WANT_INVITATIONS)
+        hello.resume.extend(each.resume() for each in sessions)
+        return hello

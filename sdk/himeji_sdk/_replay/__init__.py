@@ -1,0 +1,1 @@
+"""Replays: written after a local game, read, stepped through and verified."""

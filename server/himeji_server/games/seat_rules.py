@@ -1,0 +1,92 @@
+"""Who may take which seat of a game, and which seats belong to a caller."""
+
+from __future__ import annotations
+
+from himeji.rules.errors import InvalidRequest, NotYourDecision
+from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
+
+from himeji_server import names
+from himeji_server.accounts.caller import Caller
+from himeji_server.games.live_game import GameView
+from himeji_server.store.game_records import PLAYING, WAITING
+
+
+def check_plan(plan: SeatPlan, field: str) -> None:
+    """Raise InvalidRequest unless the plan says for whom the seat is."""
+    if plan.policy not in SeatPolicy.values():
+        raise InvalidRequest("that is no policy for a seat", {"field": f"{field}.policy"})
+    if plan.policy == SeatPolicy.SEAT_POLICY_OWNER:
+        names.owner_name(plan.name, f"{field}.name")
+    elif plan.policy == SeatPolicy.SEAT_POLICY_BOT:
+        names.bot_name(plan.name, f"{field}.name")
+    elif plan.name:
+        raise InvalidRequest("a seat for anyone has no name", {"field": f"{field}.name"})
+
+
+def may_take(plan: SeatPlan, bot: str) -> bool:
+    """Whether a bot may take a seat with this plan."""
+    if plan.policy == SeatPolicy.SEAT_POLICY_OWNER:
+        return names.owner_of(bot) == plan.name
+    if plan.policy == SeatPolicy.SEAT_POLICY_BOT:
+        return bot == plan.name
+    return True
+
+
+def is_joinable(view: GameView, caller: Caller) -> bool:
+    """Whether a seat is open that some bot of the caller's may take."""
+    return view.stored.state == WAITING and any(
+        may_take(plan, caller.bot or f"{caller.owner}/")
+        or (not caller.bot and plan.name.startswith(f"{caller.owner}/"))
+        for plan in (view.header.seats[seat].plan for seat in view.open_seats())
+    )
+
+
+def invitations(view: GameView, bot: str) -> list[int]:
+    """The open seats that are meant for one bot; a ladder's seats are answered by Ready instead."""
+    if view.stored.state != WAITING or any(seat.bot for seat in view.header.seats):
+        return []
+    plans = {seat: view.header.seats[seat].plan for seat in view.open_seats()}
+    return [
+        seat
+        for seat, plan in plans.items()
+        if plan.policy == SeatPolicy.SEAT_POLICY_BOT and plan.name == bot
+    ]
+
+
+def seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[int]:
+    """The seats that the caller's bots have, none for a spectator."""
+    return [
+        number
+        for number, held in enumerate(view.stored.seats)
+        if held.bot
+        and names.owner_of(held.bot) == caller.owner
+        and caller.bot in ("", held.bot)
+        and seat in (None, number)
+    ]
+
+
+def check_seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[int]:
+    """The seats that the caller's bots have; raises NotYourDecision if there are none."""
+    mine = seats_of(view, caller, seat)
+    if not mine:
+        raise NotYourDecision("you have no such seat in this game", {"game_id": view.game_id})
+    return mine
+
+
+def is_asked(view: GameView, caller: Caller, seat: int | None = None) -> bool:
+    """Whether a seat of the caller's has to answer."""
+    stored = view.stored
+    return (
+        stored.state == PLAYING
+        and stored.seat in check_seats_of(view, caller, seat)
+        and not stored.seats[stored.seat].lost
+    )
+
+
+def answering_seat(view: GameView, caller: Caller, decision: int) -> int:
+    """The seat of the caller's that answers a decision, or answered it; raises NotYourDecision."""
+    mine = check_seats_of(view, caller)
+    standing = view.answer_to(decision)
+    if standing is not None and standing.seat in mine:
+        return standing.seat
+    return view.stored.seat if view.stored.seat in mine else mine[0]

@@ -1,1 +1,0 @@
-"""Benchmarks: figures to compare, never assertions. `make bench` runs them."""

@@ -1,0 +1,1 @@
+"""Measures how fast ratings converge: bots of known strength, real pairing, simulated time."""

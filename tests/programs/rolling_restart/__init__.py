@@ -1,0 +1,1 @@
+"""Restarts arenas behind a load balancer one by one while bots play."""
