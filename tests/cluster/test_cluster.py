@@ -16,9 +16,9 @@ from himeji.wire.clock import Clock
 from himeji_sdk import Client
 from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
-from himeji_server.store import Store, StoreRefusedError, client, keys
+from himeji_server.store import Store, StoreRefusedError, keys, pipelining
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.games import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 
 from tests.cluster.nodes import SLOTS, TIMEOUT, Cluster, wait_until
 from tests.server.ladder_process import ladder_process
@@ -70,8 +70,8 @@ async def test_a_weak_setting_of_any_primary_is_too_weak_for_ranked_games(cluste
 
 async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, monkeypatch):
     # Redirections of the nodes have to suffice: the slot map is never refreshed.
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 3600)
-    monkeypatch.setattr(module, "_SECONDS_UNTIL_A_LOOK", 3600)
+    monkeypatch.setattr(module, "_REFRESH_SECONDS", 3600)
+    monkeypatch.setattr(module, "_REFRESH_DELAY_SECONDS", 3600)
     store = await Store.connect(cluster.url)
     slot = slot_of("{a}")
     source = cluster.primary_of(slot)
@@ -89,7 +89,7 @@ async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, m
 
 
 async def test_what_was_written_is_answered_for_when_the_replica_has_it(start_cluster, monkeypatch):
-    monkeypatch.setattr(client, "_COPY_MILLISECONDS", 100)
+    monkeypatch.setattr(pipelining, "_REPLICATION_MILLISECONDS", 100)
     cluster = start_cluster(primaries=1, replicas=1)
     primary, replica = cluster.nodes
     store = await Store.connect(cluster.url)

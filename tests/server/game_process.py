@@ -12,7 +12,8 @@ from himeji_server.games.notifications import Notifications
 from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
-from himeji_server.store.games import PLAYING, GameStore, SeatRequest
+from himeji_server.store.game_records import PLAYING, SeatRequest
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")

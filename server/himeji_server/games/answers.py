@@ -11,7 +11,7 @@ from himeji.rules.game import DRAW, ROLL, Game as Engine
 from himeji.v1.game_pb2 import StopReason
 
 from himeji_server.games.live_game import GameView, GivenAnswer
-from himeji_server.store.games import Entry
+from himeji_server.store.game_records import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
 """The entry of an answer that is not committed yet."""

@@ -14,7 +14,7 @@ from himeji_server.games.timers import Timers
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
 from himeji_server.store import Store
-from himeji_server.store.games import GameStore
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 

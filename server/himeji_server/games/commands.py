@@ -26,7 +26,7 @@ from himeji_server import names
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_game import GameView
 from himeji_server.limits import Limits
-from himeji_server.store.games import OVER, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, WAITING, SeatRequest, SeatStatus
 
 TRIES: Final = 5  # against other processes that change the same game
 
@@ -97,16 +97,16 @@ class GameCommands:
         self, game_id: str, seats: Sequence[int], request: SeatRequest
     ) -> tuple[GameView, int]:
         """Take the first open one of the seats, and begin the game if it was the last."""
-        status, seat = await self.live_games.store.sit(game_id, seats, request)
-        if status == "taken":
+        status, seat = await self.live_games.store.take_seat(game_id, seats, request)
+        if status is SeatStatus.TAKEN:
             raise SeatTaken(f"no seat of {game_id} that you may take is open", {"game_id": game_id})
-        if status == "missing":
+        if status is SeatStatus.MISSING:
             raise UnknownGame(f"there is no game {game_id}", {"game_id": game_id})
         async with self.live_games.locks.hold(game_id):
             view = (await self.commits.begin(await self.live_games.refresh(game_id))).view
-        if status == "state" and view.stored.state == OVER:
+        if status is SeatStatus.WRONG_STATE and view.stored.state == OVER:
             raise GameEnded("the game is over", {"game_id": game_id})
-        if status == "state":
+        if status is SeatStatus.WRONG_STATE:
             raise SeatTaken(f"game {game_id} has begun", {"game_id": game_id})
         return view, seat
 
@@ -129,9 +129,11 @@ class GameCommands:
                     return game.view
                 if waits and names.owner_of(bot) == game.stored.creator:
                     await self.commits.stop(game, EndReason.END_REASON_CANCELLED)
-                elif waits and await self.live_games.store.stand_up(game_id, left, bot) == "full":
-                    await self.commits.begin(game)
-                elif not waits:
+                elif waits:
+                    status = await self.live_games.store.leave_seats(game_id, left, bot)
+                    if status is SeatStatus.FULL:
+                        await self.commits.begin(game)
+                else:
                     await self.commits.lose_seat(game, left[0], EndReason.END_REASON_RESIGNED)
         raise StoreUnavailable("the game changes too fast, try again")
 

@@ -18,7 +18,7 @@ from himeji.rules.ruleset import Ruleset
 from himeji.v1.game_pb2 import Game
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key
 
-from himeji_server.store.games import (
+from himeji_server.store.game_records import (
     PLAYING,
     WAITING,
     Commit,
@@ -275,8 +275,6 @@ def _seats_after(before: Sequence[StoredSeat], commit: Commit, left: int) -> lis
     seats = list(before)
     if commit.clock_seat != NOBODY:
         seats[commit.clock_seat] = seats[commit.clock_seat].with_left(left)
-    for name, value in commit.fields.items():
-        lost, lost_at = map(int, str(value).split())
-        seat = int(name.removeprefix("lost"))
-        seats[seat] = replace(seats[seat], lost=lost, lost_at=lost_at)
+    if (lost := commit.lost) is not None:
+        seats[lost.seat] = replace(seats[lost.seat], lost=lost.reason, lost_at=lost.version)
     return seats

@@ -19,7 +19,7 @@ from himeji.wire.errors import retry_delay
 from himeji_server.games.answers import standing_receipt
 from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import write_accepted
-from himeji_server.store.games import PLAYING
+from himeji_server.store.game_records import PLAYING
 
 
 def rejection(error: HimejiError, game_id: str) -> Rejected:

@@ -39,7 +39,13 @@ from himeji_server.games.answers import (
 from himeji_server.games.commands import TRIES
 from himeji_server.games.commits import Commits, PendingCommit, answer_change
 from himeji_server.games.live_game import GameView, LiveGame
-from himeji_server.store.games import OVER, WAITING, CommitReply
+from himeji_server.store.game_records import (
+    OVER,
+    WAITING,
+    ClockCondition,
+    CommitReply,
+    CommitStatus,
+)
 from himeji_server.tasks import TaskSet
 
 
@@ -205,7 +211,7 @@ class Submissions:
         receipt = Receipt(answer.decision, prefix.played, prefix.stop, NO_ENTRY)
         change = answer_change(game, prefix)
         reply = await self.commits.commit(game, engine, change, answer, receipt)
-        if reply.status == "fallen":
+        if reply.status == CommitStatus.CLOCK_FALLEN:
             await self._lose_on_time(game.game_id, answer.bot, seat)
         return reply.ok
 
@@ -213,7 +219,7 @@ class Submissions:
         """End the part of a seat whose flag has fallen, and say so."""
         reason = await self.commits.flag_reason(bot)
         game = await self.live_games.reload(game_id)
-        await self.commits.lose_seat(game, seat, reason, clock="fallen")
+        await self.commits.lose_seat(game, seat, reason, clock=ClockCondition.FALLEN)
         raise SeatLost(
             f"the time of seat {seat} is over",
             {"game_id": game_id, "seat": str(seat), "end_reason": _reason_name(reason)},
@@ -223,7 +229,7 @@ class Submissions:
         """Count an illegal answer once; False if it was given to a decision that is not open."""
         limit, decision = game.view.header.strike_limit, game.stored.decision
         digest = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
-        strikes = await self.live_games.store.strike(game.game_id, decision, seat, digest, limit)
+        strikes = await self.live_games.store.add_strike(game.game_id, decision, seat, digest, limit)
         if strikes >= limit:
             await self.commits.lose_seat(game, seat, EndReason.END_REASON_STRIKES)
         return strikes >= 0

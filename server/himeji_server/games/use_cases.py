@@ -40,7 +40,7 @@ from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
-from himeji_server.store.games import OVER, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, WAITING, SeatRequest
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
@@ -212,14 +212,14 @@ class GameUseCases:
         view = await self._commands.create(new, game_id)
         for bot, _ in new.meant_for:
             await self._presence.add_game(bot, game_id)
-            await self._presence.tell_seated(bot, game_id)
+            await self._presence.notify_seated(bot, game_id)
         return view
 
     async def _invite(self, bot: str, game_id: str) -> None:
         """Notify a bot of a seat that is meant for it, now and when it comes back."""
         if len(await self._presence.games_of(bot)) < MOST_INVITATIONS:
             await self._presence.add_game(bot, game_id)
-        await self._presence.tell_seated(bot, game_id)
+        await self._presence.notify_seated(bot, game_id)
 
     async def accept_invitations(self, player: Player, view: GameView) -> GameView:
         """Take every open seat that is meant for this very bot; the game as it is then."""
@@ -249,7 +249,7 @@ class GameUseCases:
         key = await self._idempotency_key(player, game_id, seat, entropy, request_id)
         request = SeatRequest(player.bot, player.version, entropy, key)
         view, taken = await self._commands.join(game_id, allowed, request)
-        await self._presence.tell_seated(player.bot, game_id)
+        await self._presence.notify_seated(player.bot, game_id)
         return view, taken
 
     async def _idempotency_key(
@@ -266,14 +266,14 @@ class GameUseCases:
     async def _check_may_create(self, owner: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner has too many games that wait; the house has no limit."""
         most = self.limits.waiting_games_per_owner
-        if owner != HOUSE and not await self._quotas.take_waiting(owner, game_id, most):
+        if owner != HOUSE and not await self._quotas.add_waiting(owner, game_id, most):
             sentence = "{} games that you created have not begun: fill or cancel one"
             raise exceeded("waiting_games_per_owner", most, sentence)
 
     async def _check_may_join(self, bot: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner's bots are in too many games; the house has no limit."""
         owner, most = names.owner_of(bot), self.limits.games_per_owner
-        if owner != HOUSE and not await self._quotas.take_seated(owner, game_id, most):
+        if owner != HOUSE and not await self._quotas.add_seated(owner, game_id, most):
             raise exceeded("games_per_owner", most, "your bots are in {} games: finish one")
 
     # --- playing and ending ---------------------------------------------------------------------
@@ -332,16 +332,16 @@ class GameUseCases:
 
     async def open_stream(self, player: Player, stream: str) -> None:
         """Make this stream the bot's only one; raises BotRetired."""
-        await self._presence.arrive(player.bot, stream)
+        await self._presence.connect(player.bot, stream)
         await self._bots.check_active(player.bot)  # after which a retirement closes the stream
 
     async def renew_stream(self, bot: str, stream: str) -> str:
         """Say that the stream is still open; the stream that the bot has now."""
-        return await self._presence.stay(bot, stream)
+        return await self._presence.renew(bot, stream)
 
     async def close_stream(self, bot: str, stream: str) -> None:
         """The bot has no stream any more, unless it has opened another one."""
-        await self._presence.leave(bot, stream)
+        await self._presence.disconnect(bot, stream)
 
     def subscribe_bot(self, bot: str, on_event: OnBotEvent) -> AbstractContextManager[None]:
         """Call with what happens to the bot, for a while; see Notifications."""

@@ -38,7 +38,7 @@ class LadderQueries:
     def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
-        self._standings = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
 
     # --- ladders and queues ---------------------------------------------------------------------
@@ -194,7 +194,7 @@ class LadderQueries:
         place = (await self._standings.head(name)).sequence if after is None else after
         stopping = self._use_cases.stopping
         while not stopping.is_set():
-            entries = await self._standings.log(name, place)
+            entries = await self._standings.entries_after(name, place)
             for entry in entries:
                 yield _result(entry)
                 place = entry.sequence

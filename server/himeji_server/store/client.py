@@ -162,7 +162,7 @@ class Store:
         Writing nothing into a string that is not there is refused like any write, and leaves no
         trace in memory or on disk.
         """
-        await ask(self._sender, "SETRANGE", keys.PULSE, 0, "")
+        await ask(self._sender, "SETRANGE", keys.WRITE_PROBE, 0, "")
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""

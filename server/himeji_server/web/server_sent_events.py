@@ -10,7 +10,7 @@ from typing import Any, Final
 from himeji_server.games.live_game import GameView
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 
 MIN_SECONDS_BETWEEN_EVENTS: Final = 0.3
