@@ -95,7 +95,7 @@ class PendingCommit:
                 self._publish(reply)
             else:
                 self._commits.live_games.drop(self.game.game_id)
-        except Exception as error:  # noqa: BLE001 - whoever waits has to get it
+        except Exception as error:  # noqa: BLE001 - the waiting side has to get it
             self._commits.live_games.drop(self.game.game_id)
             reply = error
         self._finish(reply)
@@ -105,7 +105,7 @@ class PendingCommit:
         return self.game.apply(self._commit, reply, self._engine)
 
     def _accept(self, entry: Entry) -> None:
-        """Step 4: whoever answered gets the receipt, before anybody hears what follows from it."""
+        """Step 4: the bot that answered gets its receipt, before the new view is published."""
         if self._answer is not None and self._receipt is not None:
             receipt = self._receipt
             receipt.entry = entry
@@ -114,13 +114,13 @@ class PendingCommit:
             self._answer.accepted(self.game.view, receipt)
 
     def _publish(self, reply: CommitReply) -> None:
-        """Step 5: tell the subscribers of this process; the script has notified other processes."""
+        """Step 5: publish the view in this process; the script has notified the other ones."""
         self._commits.live_games.applied(self.game, self._commit, reply)
         if self.game.view.asks_a_lost_seat:
             self._commits.stand_ins.put_nowait(self.game.game_id)
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        """Step 6: give the lock back, or wake up whoever does."""
+        """Step 6: release the lock, or wake up the coroutine that holds it."""
         raise NotImplementedError
 
 
@@ -142,7 +142,7 @@ class AwaitedCommit(PendingCommit):
         self.reply: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        if self.reply.done():  # whoever waited was cancelled
+        if self.reply.done():  # the waiting coroutine was cancelled
             return
         if isinstance(reply, Exception):
             self.reply.set_exception(reply)

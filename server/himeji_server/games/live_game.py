@@ -1,6 +1,6 @@
 """A game in memory (LiveGame), and one version of it as readers see it (GameView).
 
-Invariant: a LiveGame is changed only by whoever holds the game's lock, and its view is replaced as
+Invariant: a LiveGame is changed only under the game's lock, and its view is replaced as
 a whole when a commit stands. A view never changes, so a reader may keep it over any pause; nobody
 but the code that makes commits touches the engine.
 """
@@ -146,7 +146,7 @@ class GameView:
 
     @property
     def revision(self) -> tuple[object, ...]:
-        """Differs between any two views of a game that subscribers have to hear of."""
+        """Differs between any two views of a game that have to be published."""
         stored = self.stored
         if stored.state == WAITING:  # seats are taken and left without a version of their own
             return (stored.version, stored.chain, *(seat.bot for seat in stored.seats))

@@ -28,7 +28,7 @@ from himeji_server.store.presence import Presence
 from himeji_server.tasks import TaskSet
 
 POLL_SECONDS: Final = 2.0
-"""How often whoever waits for a message that may be lost looks by itself."""
+"""How often to check for a change whose notification may have been lost."""
 
 REGISTRATION_SECONDS: Final = 60.0
 """How long a registration stays after the last subscriber: clients that use calls come back."""

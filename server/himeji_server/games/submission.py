@@ -229,7 +229,9 @@ class Submissions:
         """Count an illegal answer once; False if it was given to a decision that is not open."""
         limit, decision = game.view.header.strike_limit, game.stored.decision
         digest = hashlib.sha256(repr(list(actions)).encode()).hexdigest()[:16]
-        strikes = await self.live_games.store.count_strike(game.game_id, decision, seat, digest, limit)
+        strikes = await self.live_games.store.count_strike(
+            game.game_id, decision, seat, digest, limit
+        )
         if strikes >= limit:
             await self.commits.lose_seat(game, seat, EndReason.END_REASON_STRIKES)
         return strikes >= 0

@@ -102,7 +102,7 @@ class GameUseCases:
     ) -> None:
         self.limits = limits
         self.stopping = asyncio.Event()
-        """Set when this process is about to stop: whoever holds a stream ends it."""
+        """Set when this process is about to stop: streams have to end."""
         self._live_games = live_games
         self._commands = commands
         self._submissions = submissions
@@ -279,7 +279,7 @@ class GameUseCases:
     # --- playing and ending ---------------------------------------------------------------------
 
     def submit(self, answer: Answer) -> None:
-        """Play an answer of a bot that is active; what becomes of it is told to the answer.
+        """Play an answer of a bot that is active; its outcome is passed to the answer.
 
         A stream comes in here directly: its bot was active when it was opened, and retiring a bot
         closes its stream.

@@ -1,4 +1,4 @@
-"""Games as the page tells them: lists, one game, its replay, its pictures."""
+"""The data of the pages about games: lists, one game, its replay, its pictures."""
 
 from __future__ import annotations
 
