@@ -24,11 +24,10 @@ AGAIN = "then build again"
 STAY_PURE = "warning: the rules stay pure Python (slower, same games), because {}"
 # Read once or seldom: compiling them would cost build time and gain nothing.
 INTERPRETED = {
-    *("__init__.py", "errors.py", "datafile.py", "reading.py", "registry.py"),
-    *("description.py", "printed.py", "events.py", "rulebook.py"),
-    *("board.py", "invariants.py", "position.py", "reader.py", "checks.py", "sections.py"),
-    *("texts.py", "solitaire.py", "tea_data.py", "tea_sections.py"),
-    *("base.py", "solo.py", "matcha.py", "matcha_solo.py", "duel.py"),
+    *("__init__.py", "errors.py", "datafile.py", "position_reader.py", "registry.py"),
+    *("description.py", "board_description.py", "events.py", "rulebook.py"),
+    *("board.py", "invariants.py", "position.py", "reader.py", "checks.py", "section.py"),
+    *("texts.py", "base.py", "solo.py", "matcha.py", "matcha_solo.py", "duel.py"),
 }
 
 

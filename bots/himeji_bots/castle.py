@@ -11,35 +11,30 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.curtains import ONE, ONE_FREE
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    AT_ENTRANCE,
+from himeji.rules.castle.constants import (
     AT_GATE,
-    CHASEN,
-    COIN,
     COURTIER,
     COURTIER_PLACES,
-    FOOD,
     GARDENER,
     GARDENS,
-    GEISHA,
-    GEISHA_PLACES,
-    GOODS,
     IN_DOMAIN,
-    INFLUENCE,
-    IRON,
-    LEFT,
     ON_DAIMYO_FLOOR,
-    ON_OVERLOOK,
-    ON_STEP_1,
-    ON_STEP_2,
-    PEARL,
-    SEAL,
-    TEA_ROOMS,
     WARRIOR,
     YARDS,
 )
+from himeji.rules.castle.matcha.constants import (
+    AT_ENTRANCE,
+    GEISHA,
+    GEISHA_PLACES,
+    ON_OVERLOOK,
+    ON_STEP_1,
+    ON_STEP_2,
+    TEA_ROOMS,
+)
+from himeji.rules.castle.matcha.curtains import ONE, ONE_FREE
+from himeji.rules.castle.matcha.state import MatchaGame
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import CHASEN, COIN, FOOD, GOODS, INFLUENCE, IRON, LEFT, PEARL, SEAL
 from himeji.rules.game import Step
 
 WORTH: Final = {
@@ -122,7 +117,7 @@ def _promise(game: CastleGame, clan: int) -> float:
     total = LATER_TURN * max(0, left - NEAR_TURNS)
     total += min(1.0, left / ENOUGH_TURNS) * _goods(game, clan)
     total += left * _each_turn(game, clan) + _members(game, clan, left)
-    if game.geishas:
+    if isinstance(game, MatchaGame):
         total += _geishas(game, clan, left)
     for step in game.stack:
         if step.seat == clan:
@@ -173,13 +168,13 @@ def _members(game: CastleGame, clan: int, left: int) -> float:
     return total
 
 
-def _geishas(game: CastleGame, clan: int, left: int) -> float:
+def _geishas(game: MatchaGame, clan: int, left: int) -> float:
     """Geishas may walk on; in a room they count members, on the overlook they use the pond."""
     at, soon, total = clan * GEISHA_PLACES, min(1.0, left / ENOUGH_TURNS), 0.0
     for place, more in ON_THE_PATH.items():
         total += soon * more * game.geishas[at + place]
     for room in TEA_ROOMS:
-        points = game.tables.geisha_points[room]
+        points = game.tea_garden.geisha_points[room]
         total += game.geishas[at + room] * points * left * MEMBERS_EACH_TURN
     rounds = game.rules.rounds - game.round
     return total + rounds * ACTIVATED * LILIES * game.geishas[at + ON_OVERLOOK]
@@ -236,10 +231,12 @@ def _warrior(game: CastleGame, clan: int) -> float:
 
 
 def _geisha(game: CastleGame, clan: int) -> float:
+    if not isinstance(game, MatchaGame):
+        return 0.0
     at, chasen, total = clan * GEISHA_PLACES, game.has(clan, CHASEN), 0.0
-    if game.has(clan, COIN) >= game.tables.entrance_coins and game.geishas[at + IN_DOMAIN]:
+    if game.has(clan, COIN) >= game.tea_garden.entrance_coins and game.geishas[at + IN_DOMAIN]:
         total += 2.0
-    if chasen >= game.tables.walk_chasen[1] and any(game.geishas[at + p] for p in ON_THE_PATH):
+    if chasen >= game.tea_garden.walk_chasen[1] and any(game.geishas[at + p] for p in ON_THE_PATH):
         total += 4.0
     return total
 

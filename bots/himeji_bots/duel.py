@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from himeji.rules.duel.scoring import by_yard, icons
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COIN, FOOD, GOODS, IRON, PEARL, SEAL, SWAP
+from himeji.rules.duel.constants import (
     BLUE_CRANE,
     COLOURS,
     FLAG,
@@ -22,8 +21,9 @@ from himeji.rules.duel.words import (
     TURNS,
     WHITE_CRANE,
 )
+from himeji.rules.duel.scoring import by_yard, icons
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.game import Step
-from himeji.rules.words import COIN, FOOD, GOODS, IRON, PEARL, SEAL, SWAP
 
 WORTH: Final = (0.9, 0.9, 1.0, 0.0, 0.45, 0.5, 1.0, 0.0, 0.5)
 """What one unit of a good is worth in the middle of a game, by the good."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST_MESSAGE_BYTES: Final = 1 << 20
-"""A larger message is refused with a typed answer."""
+"""A larger message is refused with a typed error."""
 
 MOST_BYTES_READ: Final = 4 << 20
-"""A message larger than this is not read at all; gRPC refuses it without our details."""
+"""A message larger than this is not read at all; gRPC refuses it without a typed error."""
 
 MOST_ACTIONS: Final = 1_000
 """Actions in one request: more than a whole game has."""
@@ -16,22 +16,22 @@ MOST_POSITION_BYTES: Final = 2 << 10
 """A position from a client: several times a real one, and refused in milliseconds at worst."""
 
 MOST_METADATA_BYTES: Final = 8 << 10
-"""More metadata are refused with a typed answer; each entry counts 32 bytes more."""
+"""More metadata are refused with a typed error; each entry counts 32 bytes more."""
 
 MOST_METADATA_READ: Final = 32 << 10
-"""More metadata than this are not read at all; gRPC refuses them without our details."""
+"""More metadata than this are not read at all; gRPC refuses them without a typed error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccountLimits:
-    """How much there may be of what owners create."""
+    """Limits on owners, bots and tokens, in the whole arena."""
 
     owners: int = 10_000
     bots_per_owner: int = 20
     """Bots that are not retired."""
 
     bot_names_per_owner: int = 1_000
-    """Bots with the retired ones, whose names stay taken."""
+    """All bots, retired ones included: their names stay taken."""
 
     versions_per_bot: int = 1_000
     tokens_per_owner: int = 50
@@ -40,10 +40,10 @@ class AccountLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How much of everything else; a process counts for itself, but for games."""
+    """All other limits. Each process counts for itself, except for games."""
 
     connections: int = 10_000
-    """Per process. gRPC closes what comes beyond."""
+    """Per process; gRPC closes further connections."""
 
     streams: int = 5_000
     """Play streams per process."""
@@ -51,33 +51,33 @@ class Limits:
     streams_per_owner: int = 256
     watchers_per_owner: int = 64
     games_per_owner: int = 1_000
-    """Games, not over, in which bots of the owner have a seat; in the whole arena."""
+    """Unfinished games in which bots of the owner have a seat; in the whole arena."""
 
     waiting_games_per_owner: int = 200
-    """Games that the owner created and that have not begun; in the whole arena."""
+    """Games that the owner created and that have not started; in the whole arena."""
 
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""
 
     requests_at_work: int = 64
-    """Requests of one stream that are answered at the same time; the next waits."""
+    """Requests of one stream that are handled at the same time; further ones wait."""
 
     messages_waiting: int = 512
-    """Messages that wait for a client that does not read."""
+    """Messages queued for a client that does not read."""
 
     slow_seconds: float = 10.0
-    """How long such a client has to read on before its stream is cut."""
+    """How long such a client has to read on before its stream is aborted."""
 
     calls_per_second: int = 1_000
     calls_at_once: int = 2_000
-    """Unary calls, and streams opened, per owner; strangers are counted by address."""
+    """Unary calls, and streams opened, per owner; calls without a token, per address."""
 
     requests_per_second: int = 1_000
     requests_at_once: int = 2_000
     """Requests per stream."""
 
     wait_seconds: float = 30.0
-    """How long GetDecision waits; a longer wish is cut."""
+    """How long GetDecision waits at most, even if the request says longer."""
 
     seconds_between_pings: float = 5.0
     """Keepalive pings that come faster get the connection closed."""

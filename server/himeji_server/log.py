@@ -1,6 +1,6 @@
 """Logs to standard error: one line per event, readable on a console or as JSON for machines.
 
-Tracebacks carry no local variables: a token that a function holds does not belong in a log.
+Tracebacks are written without local variables, because one of them may be a token.
 """
 
 import logging
@@ -14,8 +14,8 @@ JSON: Final = "json"
 FORMATS: Final = (CONSOLE, JSON)
 
 
-def configure(form: str, stream: TextIO | None = None) -> None:
-    """Send our events and those of the libraries to the stream, in one form."""
+def configure(log_format: str, stream: TextIO | None = None) -> None:
+    """Send the log events of the server and of its libraries to the stream, in one format."""
     target = stream or sys.stderr
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -34,7 +34,7 @@ def configure(form: str, stream: TextIO | None = None) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_rendering(form, colours=target.isatty()),
+                *_renderers(log_format, colours=target.isatty()),
             ],
         )
     )
@@ -43,8 +43,8 @@ def configure(form: str, stream: TextIO | None = None) -> None:
     root.setLevel(logging.INFO)
 
 
-def _rendering(form: str, *, colours: bool) -> list[structlog.typing.Processor]:
-    if form == JSON:
+def _renderers(log_format: str, *, colours: bool) -> list[structlog.typing.Processor]:
+    if log_format == JSON:
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     plain = structlog.dev.plain_traceback
     return [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=plain)]

@@ -1,8 +1,8 @@
-"""What a process counts about itself, as Prometheus reads it; served on a port of its own.
+"""Prometheus metrics of a process, served on a port of their own.
 
-Counting costs about a microsecond and happens whether anybody reads or not, and what is counted
-for every decision less: those are plain numbers, of which figures are made when somebody reads.
-Children of labelled figures are made once and kept.
+Counting costs about a microsecond and happens whether anybody scrapes or not. What is counted for
+every decision must cost less, so these are plain numbers that become metrics only when somebody
+scrapes (`_Commits`). Labelled children are created once and kept, because looking one up is slow.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ ProcessCollector(registry=REGISTRY)
 
 _FAST: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _OPTION: Final = "--metrics-port"
-_SECONDS_BETWEEN_LOOKS: Final = 0.5
+_LAG_SECONDS: Final = 0.5
 
 CALLS: Final = Counter(
     "himeji_calls", "Calls that ended, streams too.", ["method", "code"], registry=REGISTRY
@@ -55,7 +55,7 @@ GAMES: Final = Gauge(
     "Games being played that this process has in memory.",
     registry=REGISTRY,
 )
-SWEEPS: Final = Counter("himeji_sweeps", "Looks for what is due.", registry=REGISTRY)
+SWEEPS: Final = Counter("himeji_sweeps", "Sweeps for due games.", registry=REGISTRY)
 DUE: Final = Counter("himeji_due_games", "Games found due by sweeps.", registry=REGISTRY)
 STORE_COMMANDS: Final = Counter(
     "himeji_store_commands", "Commands sent to the store.", registry=REGISTRY
@@ -71,7 +71,7 @@ STORE_FAILURES: Final = Counter(
 )
 LAG: Final = Histogram(
     "himeji_loop_lag_seconds",
-    "By how much the event loop was late, looked at twice a second.",
+    "By how much the event loop was late, measured twice a second.",
     registry=REGISTRY,
     buckets=_FAST,
 )
@@ -80,21 +80,23 @@ PLAY_STREAMS: Final = STREAMS.labels("play")
 WATCH_STREAMS: Final = STREAMS.labels("watch")
 
 UNKNOWN_METHOD: Final = "unknown"
-"""The one name of all methods that do not exist: callers choose theirs freely."""
+"""The label of all unknown methods: callers can send any name, and each would be a new series."""
 
 
 class _Commits(Collector):
-    """What became of the changes of games."""
+    """The outcomes of commits."""
 
     def __init__(self) -> None:
         self.outcomes: Tally[str] = Tally()
         self.decisions = 0
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        """The figures as they are now."""
+        """The current values."""
         sentence = "Changes of games that were sent to the store, by what became of them."
         commits = CounterMetricFamily("himeji_commits", sentence, labels=["outcome"])
-        for outcome, count in list(self.outcomes.items()):  # games go on meanwhile
+        for outcome, count in list(
+            self.outcomes.items()
+        ):  # a copy: the event loop adds to it, and scrapes have a thread
             commits.add_metric([outcome], count)
         yield commits
         yield CounterMetricFamily(
@@ -107,16 +109,15 @@ REGISTRY.register(_COMMITS)
 
 
 class Calls:
-    """The calls of one method."""
+    """The metrics of one RPC method."""
 
     def __init__(self, method: str, *, timed: bool) -> None:
-        """How long a stream was open says nothing, so streams are not timed."""
+        """Streams are not timed: how long one was open says nothing."""
         self._method = method
         self._codes: dict[str, Counter] = {}
         self._seconds = CALL_SECONDS.labels(method) if timed else None
 
     def ended(self, code: str, seconds: float) -> None:
-        """Count a call."""
         counter = self._codes.get(code)
         if counter is None:
             counter = self._codes[code] = CALLS.labels(self._method, code)
@@ -126,31 +127,31 @@ class Calls:
 
 
 def committed(outcome: str, *, decision: bool) -> None:
-    """Count what became of a commit."""
+    """Count a commit by its outcome."""
     _COMMITS.outcomes[outcome] += 1
-    if decision and outcome == "ok":
+    if decision:
         _COMMITS.decisions += 1
 
 
 def store_answered(commands: int, since: float, *, failed: bool) -> None:
-    """Count a round trip that began at a time of `time.perf_counter`."""
+    """Count a round trip to the store; `since` is a time of `time.perf_counter`."""
     STORE_COMMANDS.inc(commands)
     STORE_SECONDS.observe(time.perf_counter() - since)
     if failed:
         STORE_FAILURES.inc()
 
 
-async def follow_loop() -> NoReturn:
-    """Measure how late the event loop is; returns only by being cancelled."""
+async def measure_loop_lag() -> NoReturn:
+    """Measure by how much the event loop is late; returns only by being cancelled."""
     while True:
-        due = time.perf_counter() + _SECONDS_BETWEEN_LOOKS
-        await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        due = time.perf_counter() + _LAG_SECONDS
+        await asyncio.sleep(_LAG_SECONDS)
         LAG.observe(max(0.0, time.perf_counter() - due))
 
 
 @contextmanager
 def served(port: int | None) -> Iterator[tuple[int, ...]]:
-    """Serve the figures on a port of this machine alone (0: a free one), None for not at all."""
+    """Serve the metrics on a port of 127.0.0.1 (0: a free one; None: not at all)."""
     if port is None:
         yield ()
         return
@@ -167,7 +168,10 @@ def served(port: int | None) -> Iterator[tuple[int, ...]]:
 
 
 def free_ports(first: int | None, count: int) -> tuple[int, ...]:
-    """Ports for several processes: one after the other, or free ones for 0; refuses used ones."""
+    """Ports for several processes: consecutive ones, or free ones for 0.
+
+    Raises StartRefusedError if one is in use.
+    """
     if first is None:
         return ()
     with ExitStack() as stack:
@@ -183,5 +187,5 @@ def free_ports(first: int | None, count: int) -> tuple[int, ...]:
 
 
 def count_games(live: Callable[[], int]) -> None:
-    """Say how the games in memory are counted when somebody reads the figures."""
+    """Set the function that counts the games in memory when somebody scrapes."""
     GAMES.set_function(live)

@@ -1,4 +1,4 @@
-"""Names of owners and bots: their form, and how one that will not do is refused."""
+"""Names of owners and bots: their format, and the errors about names."""
 
 import re
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ HOUSE: Final = "house"
 LOCAL: Final = "local"
 ADMINISTRATOR: Final = "admin"
 RESERVED: Final = frozenset({HOUSE, LOCAL, ADMINISTRATOR, "himeji", "anonymous", "nobody"})
-"""Names of owners that only the arena itself creates, or nobody."""
+"""Names that no caller can give to an owner."""
 
 ARENA: Final = "arena"
-"""The mark of what the arena makes by itself: making it again is harmless."""
+"""The operation id of what the arena itself creates: creating it again has no effect."""
 
 _NAME: Final = re.compile(NAME)
 _FORM: Final = (
@@ -27,7 +27,7 @@ _FORM: Final = (
 
 @dataclass(frozen=True)
 class BotName:
-    """The name of a bot in its two parts."""
+    """The full name of a bot, "owner/short"."""
 
     owner: str
     short: str
@@ -49,7 +49,7 @@ def owner_name(text: str, field: str = "owner") -> str:
 
 
 def bot_name(text: str, field: str = "bot") -> BotName:
-    """Read the name of a bot, "owner/name"; raises InvalidRequest."""
+    """Parse the full name of a bot, "owner/name"; raises InvalidRequest."""
     owner, slash, short = text.partition("/")
     if not slash or _NAME.fullmatch(owner) is None or _NAME.fullmatch(short) is None:
         raise InvalidRequest(
@@ -58,8 +58,8 @@ def bot_name(text: str, field: str = "bot") -> BotName:
     return BotName(owner, short)
 
 
-def text_of(text: str, field: str, longest: int) -> str:
-    """Check the length of a text for people; raises InvalidRequest."""
+def check_length(text: str, field: str, longest: int) -> str:
+    """Check the length of a free text; raises InvalidRequest."""
     if len(text) > longest:
         raise InvalidRequest(
             f"{field} has {len(text)} characters, and {longest} are allowed", {"field": field}
@@ -68,17 +68,17 @@ def text_of(text: str, field: str, longest: int) -> str:
 
 
 def in_use(kind: str, name: str) -> AlreadyExists:
-    """Say that a name is taken."""
+    """The error for a name that is taken."""
     return AlreadyExists(f"the name {name} is in use", {"kind": kind, "name": name})
 
 
 def retired(bot: str) -> BotRetired:
-    """Say that a bot plays no more."""
+    """The error for a bot that is retired."""
     return BotRetired(f"{bot} is retired: it plays no more", {"kind": "bot", "name": bot})
 
 
 def unknown(kind: str, name: str) -> UnknownAccount:
-    """Say that nothing has this name."""
+    """The error for a name that nothing has."""
     return UnknownAccount(
         f"there is no {kind.replace('_', ' ')} {name}", {"kind": kind, "name": name}
     )

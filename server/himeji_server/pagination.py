@@ -1,7 +1,7 @@
-"""Pages of a list: how many to give, and where the next page goes on.
+"""Pagination of lists: the page size, and page tokens.
 
-A page token holds the place after which the list goes on, and a digest of the question, so that
-a token is refused where the question has changed. It is no secret and no promise.
+A page token holds the place after which the next page begins, and a digest of the query, so that
+it is refused if the query has changed. It is not secret, and its format may change.
 """
 
 import base64
@@ -17,20 +17,20 @@ LARGEST_SIZE: Final = 500
 _LONGEST_TOKEN: Final = 500
 
 
-def size(wanted: int) -> int:
-    """How many entries a page gets; raises InvalidRequest for less than none."""
-    if wanted < 0:
+def size(requested: int) -> int:
+    """The number of entries of a page (0: the standard size); raises InvalidRequest."""
+    if requested < 0:
         raise InvalidRequest("page_size is less than 0", {"field": "page_size"})
-    return min(wanted, LARGEST_SIZE) or STANDARD_SIZE
+    return min(requested, LARGEST_SIZE) or STANDARD_SIZE
 
 
-def token(place: str, *question: object) -> str:
-    """The token that asks for what comes after a place, for one question."""
-    return base64.urlsafe_b64encode(json.dumps([_digest(question), place]).encode()).decode()
+def token(place: str, *query: object) -> str:
+    """The page token for what comes after a place, for one query."""
+    return base64.urlsafe_b64encode(json.dumps([_digest(query), place]).encode()).decode()
 
 
-def place(page_token: str, *question: object) -> str:
-    """The place in a token, "" for the first page; raises InvalidRequest."""
+def place(page_token: str, *query: object) -> str:
+    """The place in a page token, "" for the first page; raises InvalidRequest."""
     if not page_token:
         return ""
     try:
@@ -38,13 +38,13 @@ def place(page_token: str, *question: object) -> str:
         digest, found = json.loads(raw)
     except (binascii.Error, ValueError, TypeError, RecursionError):
         digest, found = None, None
-    if digest != _digest(question) or not isinstance(found, str):
+    if digest != _digest(query) or not isinstance(found, str):
         raise InvalidRequest(
-            "the page token is not one of this list, or belongs to another question",
+            "the page token is not one of this list, or belongs to another query",
             {"field": "page_token"},
         )
     return found
 
 
-def _digest(question: tuple[object, ...]) -> str:
-    return hashlib.sha256(json.dumps(question).encode()).hexdigest()[:16]
+def _digest(query: tuple[object, ...]) -> str:
+    return hashlib.sha256(json.dumps(query).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What can be set about an arena."""
+"""The settings of an arena, and their defaults."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,15 +10,14 @@ HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 50051
 DEFAULT_HTTP_PORT: Final = 8051
 USUAL_HTTP_PORT: Final = -1
-"""The page is served on its default port, or on a free one where that is in use."""
+"""Serve the web page on its default port, or on a free one if that is in use."""
 
 DEFAULT_DATA: Final = ".himeji"
 
 MOST_PROCESSES: Final = 64
 
 DRAIN_SECONDS: Final = 1.0
-"""How long calls under way may take to end when the arena stops."""
-
+"""How long calls may take to end when the arena stops."""
 
 OPEN_REGISTRATION: Final = "open"
 CLOSED_REGISTRATION: Final = "closed"
@@ -38,21 +37,21 @@ class Settings:
     registration: str = CLOSED_REGISTRATION
     admin_token_file: Path | None = None
     house: tuple[str, ...] = ()
-    """Bots that the arena runs by itself, in processes of their own."""
+    """House bots, which the arena runs in processes of their own."""
 
     ladders: Path | None = None
-    """A file with ladders beside, or instead of, those that every arena has."""
+    """A file with ladders in addition to, or in place of, the standard ones."""
 
     accounts: AccountLimits = field(default_factory=AccountLimits)
     limits: Limits = field(default_factory=Limits)
     metrics_port: int | None = None
-    """None: no metrics are served."""
+    """None: serve no metrics."""
 
     processes: int = 1
     http_port: int | None = None
-    """Where the page is served, None: nowhere."""
+    """The port of the web page; None: serve no page."""
 
     @property
     def mode(self) -> str:
-        """How the arena is run."""
+        """The mode in the announcement and on the web page."""
         return "ranked" if self.ranked else "development" if self.dev else "plain"

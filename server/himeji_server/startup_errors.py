@@ -1,4 +1,4 @@
-"""Why an arena does not start, as one sentence that says what to do, and an exit code."""
+"""Errors that keep an arena from starting: a sentence that says what to do, and an exit code."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What `himeji serve` returns to the shell; 2 is a wrong use of the command line."""
+    """Exit codes of `himeji serve`; click itself exits with 2 for a wrong command line."""
 
     STOPPED = 0
     REFUSED = 1
@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
 
 
 class StartRefusedError(Exception):
-    """The arena cannot start as things are; the sentence is for the person who started it."""
+    """The arena cannot start; the sentence is for the person who started it."""
 
     def __init__(self, sentence: str, exit_code: ExitCode = ExitCode.REFUSED) -> None:
         super().__init__(sentence)
@@ -24,7 +24,7 @@ class StartRefusedError(Exception):
 
 
 def port_unavailable(port: int, error: OSError, option: str = "--port") -> StartRefusedError:
-    """Say why a port cannot be had, and what to do."""
+    """The error for a port that cannot be bound."""
     number = error.errno or errno.EADDRINUSE
     advice = f"choose another one with {option}, or 0 for a free one"
     if number == errno.EADDRINUSE:

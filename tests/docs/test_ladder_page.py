@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from himeji_sdk._cli import main
 from himeji_server.ladder import fair_play, ladders, matchmaker, rating
-from himeji_server.ladder.pairing import RECENT, Policy
+from himeji_server.ladder.pairing import RECENT_GAMES, Policy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())
@@ -37,7 +37,7 @@ def test_the_commands_were_found():
 
 def test_the_numbers_of_matchmaking_are_those_of_the_code():
     policy = Policy()
-    assert f"its share of the last {RECENT} games" in TEXT
+    assert f"its share of the last {RECENT_GAMES} games" in TEXT
     assert (
         f"less than half of the best possible one waits up to {policy.patience:g} seconds" in TEXT
     )
@@ -46,7 +46,7 @@ def test_the_numbers_of_matchmaking_are_those_of_the_code():
     assert f"and {100 * policy.anchor_share:g} of 100 tables get a **house bot**" in TEXT
     assert f"at most **{policy.pair_cap} times a day**" in TEXT
     assert f"lacks others after {policy.house_after:g} seconds" in TEXT
-    assert f"stream has been gone for {matchmaker.AWAY_MS // 1000} seconds" in TEXT
+    assert f"stream has been gone for {matchmaker.DISCONNECTED_MS // 1000} seconds" in TEXT
     pauses = [matchmaker.house_pause(games) // 1000 for games in (0, 1, 10_000)]
     assert pauses == [60, 120, 600]
     assert "rests for 60 seconds, after the next one for 120 and so on up to 10 minutes" in TEXT

@@ -42,12 +42,12 @@ def test_an_expected_win_tells_less_than_a_surprise():
     assert 0 < expected < surprise / 5
 
 
-def test_at_a_table_of_four_ranks_order_the_means():
+def test_in_a_game_of_four_ranks_order_the_means():
     means = [each.mean for each in updated([BEGINNER] * 4, [3, 1, 4, 2])]
     assert means[1] > means[3] > means[0] > means[2]
 
 
-def test_every_game_counts_whole_at_any_table_size():
+def test_every_game_counts_whole_with_any_number_of_seats():
     # openskill's own factor (gamma) would let uncertainty fall more slowly.
     slower = PlackettLuce()
     for seats in (2, 3, 4):
@@ -65,7 +65,7 @@ def test_uncertainty_never_dies_out():
     assert 0.5 < rating.uncertainty < 2.0
 
 
-def test_the_table_is_ordered_by_a_cautious_estimate():
+def test_the_standings_are_ordered_by_a_cautious_estimate():
     lucky, known = Rating(33, 7), Rating(30, 1)
     assert known.conservative > lucky.conservative
     assert BEGINNER.conservative == 0

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 
 from himeji import render, rules
 from himeji.render.canvas import width_of
-from himeji.rules.castle.words import COLOUR_NAMES
 from himeji.rules.chance import seeded
+from himeji.rules.constants import COLOUR_NAMES
 
 from tests.rules.playing import every_castle_table
 
@@ -68,8 +68,7 @@ def test_a_picture_depends_on_the_position_alone(walk):
 
 def beyond_the_base(game):
     """Components that expansions and the rival have in play."""
-    tea = (*game.lilies, *game.ceremonies, *game.domain_tiles, *game.pair_tiles)
-    return (*tea, *game.tops, *game.under)
+    return [card for section in game.rules.sections for card, _ in section.places(game)]
 
 
 def components_in_play(game):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from himeji import render, rules
-from himeji.render.page_parts import TIMES
+from himeji.render.page_blocks import TIMES
 from himeji.render.palette import CLANS
 from himeji.rules.chance import seeded
 
@@ -69,8 +69,7 @@ def test_every_card_and_yard_tile_in_play_is_named(walk, table):
         drawn, of = render.text(game), game.tables.of
         lanterns = [card for area in game.lanterns for card in area]
         shown = [*game.rooms, *game.gardens, *game.yard_tiles, *game.pairs, *lanterns]
-        shown += [*game.lilies, *game.ceremonies, *game.domain_tiles, *game.pair_tiles]
-        shown += [*game.tops, *game.under]
+        shown += [card for section in game.rules.sections for card, _ in section.places(game)]
         for number in (*shown, game.daimyo, *game.action_card):
             assert not number or of(number).id in drawn
 

@@ -64,18 +64,18 @@ def begin(table):
 
 def playthrough(table):
     family = rules.ruleset(table.ruleset).family
-    telling = importlib.import_module(f"tests.rules.{family}.telling")
+    text = importlib.import_module(f"tests.rules.{family}.playthrough_text")
     game, choose = begin(table), steady()
     lines = [f"{table.ruleset}, {table.seats} seats, seed {SEED}: the first {DECISIONS} decisions"]
-    lines += ["", "Set-up", *told(telling.tell_events(game, game.events_since(0)))]
-    lines += ["", "Position", *told(telling.tell_position(game)), "", "Play"]
+    lines += ["", "Set-up", *told(text.tell_events(game, game.events_since(0)))]
+    lines += ["", "Position", *told(text.tell_position(game)), "", "Play"]
     for number in range(1, DECISIONS + 1):
         action, count = choose(game.legal()), len(game.events_since(0))
         lines += ["", f"{number}. seat {game.to_move} is asked to {question(game)}"]
         lines += told([" | ".join(choices(table, game.legal(), action))])
         game.apply(action)
-        lines += told(telling.tell_events(game, game.events_since(count + 1)), "    > ")
-    lines += ["", "Position", *told(telling.tell_position(game)), ""]
+        lines += told(text.tell_events(game, game.events_since(count + 1)), "    > ")
+    lines += ["", "Position", *told(text.tell_position(game)), ""]
     return "\n".join(lines)
 
 

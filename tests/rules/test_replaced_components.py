@@ -38,7 +38,7 @@ def test_a_corrected_face_is_played_and_changes_the_revision_of_those_who_read_i
     changed = {name for name, revision in revisions().items() if revision != before[name]}
     assert changed == {"solo", "matcha-solo"}
     tables = rules.ruleset("solo").tables
-    assert tables.of(tables.numbers["solitaire-9"]).deeds[1].text == "9 rival-vp"
+    assert tables.of(tables.numbers["solitaire-9"]).actions[1].text == "9 rival-vp"
     with pytest.raises(VersionMismatch):
         rules.loads(old_game.dumps())
     game = rules.new_game("solo", 1, seed=3)
@@ -81,3 +81,20 @@ def test_every_data_file_is_read_by_a_ruleset():
         before = revisions()
         replace_components({name: packaged(name) + "# mine\n"})
         assert revisions() != before, f"no ruleset reads {name}"
+
+
+@pytest.mark.rule("B-3.5")
+def test_what_the_well_gives_is_printed_in_the_data_file():
+    text = corrected("base.toml", 'gives = ["1 seal"]', 'gives = ["2 coin"]')
+    replace_components({"base.toml": text})
+    game = rules.new_game("base", 2, seed=1)
+    assert game.well[0].text == "2 coin"
+    well = next(part for part in rules.ruleset("base").describe_board() if part.id == "well")
+    assert [face.text for face in well.faces] == ["2 coin"]
+
+
+@pytest.mark.parametrize("printed", ["", "gives = []", 'gives = ["1 cloud"]'])
+def test_a_well_that_gives_nothing_known_is_refused(printed):
+    text = corrected("base.toml", 'gives = ["1 seal"]', printed)
+    with pytest.raises(BadComponents, match="well: gives"):
+        replace_components({"base.toml": text})

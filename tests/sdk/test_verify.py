@@ -12,7 +12,7 @@ from himeji import rules
 from himeji.rules import Keyed
 from himeji.rules.chance import Recorded
 from himeji.rules.errors import InvalidRequest, UnknownRuleset, VersionMismatch
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1 import game_service_pb2
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.game_service_pb2 import LogCause

@@ -15,8 +15,8 @@ from himeji_server.settings import Settings
 from tests.server.arena_client import PATIENCE, Bot, Door, Stream, nobody_is_there
 
 
-class Guest(Door):
-    """An owner's way in."""
+class OwnerClient(Door):
+    """A client with the token of an owner."""
 
     def __init__(self, address, secret, owner):
         super().__init__(address, secret)
@@ -38,8 +38,8 @@ class Guest(Door):
         return stream
 
 
-class Reception:
-    """Arenas on one Redis, and whoever came to them."""
+class LadderArena:
+    """Arenas on one Redis, with owners and their clients."""
 
     def __init__(self, stack, redis_url, folder, **settings):
         self._stack = stack
@@ -47,59 +47,59 @@ class Reception:
         self._settings = {"redis": redis_url, "registration": "open", **settings}
         self.addresses = []
         self._secrets = {}
-        self._guests = []
+        self._clients = []
 
     async def open(self):
         admin = self._folder / "admin"
         settings = Settings(port=0, data=self._folder, admin_token_file=admin, **self._settings)
-        opened = await self._stack.enter_async_context(serve.arena(settings))
+        opened = await self._stack.enter_async_context(serve.open_arena(settings))
         self.addresses.append(f"127.0.0.1:{opened.port}")
         return self
 
-    async def _door(self, owner, arena):
+    async def _client(self, owner, arena):
         secret = self._secrets[owner]
-        guest = Guest(self.addresses[arena], secret, owner)
-        self._guests.append(guest)
-        return guest
+        client = OwnerClient(self.addresses[arena], secret, owner)
+        self._clients.append(client)
+        return client
 
-    async def all_leave(self):
-        """An arena that stops must have seen all its streams end."""
-        for guest in self._guests:
-            for stream in guest.opened:
+    async def close_clients(self):
+        """Close all streams: an arena must not stop before they have ended."""
+        for client in self._clients:
+            for stream in client.opened:
                 await stream.cut()
-            await guest.channel.close()
+            await client.channel.close()
         await nobody_is_there(self._settings["redis"])
 
     async def admin(self, arena=0):
         self._secrets["admin"] = (self._folder / "admin").read_text().strip()
-        return await self._door("admin", arena)
+        return await self._client("admin", arena)
 
-    async def guest(self, owner, *bots, arena=0):
-        """An owner with bots, who is made where missing."""
+    async def owner(self, owner, *bots, arena=0):
+        """A client of an owner, who is created with these bots if missing."""
         if owner not in self._secrets:
-            stranger = Guest(self.addresses[0], "", owner)
+            stranger = OwnerClient(self.addresses[0], "", owner)
             request = accounts.CreateOwnerRequest(owner=owner)
             made = await stranger.accounts.CreateOwner(request, timeout=PATIENCE)
             await stranger.channel.close()
             self._secrets[owner] = made.secret
-            guest = await self._door(owner, arena)
+            client = await self._client(owner, arena)
             for bot in bots or ("bot",):
                 request = accounts.CreateBotRequest(bot=f"{owner}/{bot}")
-                await guest.accounts.CreateBot(request, metadata=guest.metadata)
-            return guest
-        return await self._door(owner, arena)
+                await client.accounts.CreateBot(request, metadata=client.metadata)
+            return client
+        return await self._client(owner, arena)
 
 
 @asynccontextmanager
-async def reception(redis_url, folder, **settings):
+async def ladder_arena(redis_url, folder, **settings):
     async with AsyncExitStack() as stack:
-        opened = await Reception(stack, redis_url, folder, **settings).open()
+        opened = await LadderArena(stack, redis_url, folder, **settings).open()
         yield opened
-        await opened.all_leave()
+        await opened.close_clients()
 
 
-class Regular(Bot):
-    """A bot that answers its seatings and plays on until so many games are over."""
+class LadderBot(Bot):
+    """A bot that accepts its seatings and plays until so many games are over."""
 
     async def take(self, message):
         if message.WhichOneof("body") == "seated" and message.seated.HasField("ready_deadline"):

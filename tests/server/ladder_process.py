@@ -1,4 +1,4 @@
-"""The ladder's parts on a real Redis without a server: for tests of results, tables and queues."""
+"""The ladder on a real Redis without a server, for tests of results, standings and queues."""
 
 import asyncio
 import random
@@ -15,12 +15,12 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
-from himeji_server.store.games import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
 READY_MS = 3_600_000
-"""So long that no machine is too slow to answer; tests of what comes after it let time pass."""
+"""Too long to expire on a slow machine; tests of the deadline use let_time_pass."""
 
 LADDERS = Ladders(
     {
@@ -35,13 +35,13 @@ ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
 
 
 async def let_time_pass(store, game_id, milliseconds):
-    """Have a seating been made so much earlier, and have it looked at."""
+    """Move the creation of a seating back in time, and make its deadline due."""
     await store.call("HINCRBY", keys.game(game_id), "created", -milliseconds)
-    await store.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await store.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
 
 
 class LadderProcess:
-    """One process's ladder, to be worked by hand."""
+    """The ladder of one process, run step by step by tests."""
 
     def __init__(self, store):
         self.redis = store
@@ -51,7 +51,7 @@ class LadderProcess:
         self.parts = LadderAssembly(LADDERS, store, self.use_cases, accounts)
         self.queue_commands, self.queries = self.parts.queue_commands, self.parts.queries
         self.administration, self.loop = self.parts.administration, self.parts.loop
-        self.events, self.runner = self.parts.events, self.loop._runner
+        self.tournaments, self.runner = self.parts.tournaments, self.loop._runner
         self.rater, self.matchmaker = self.loop._rater, self.loop._matchmaker
 
     async def result(self, winner, *losers, ladder=LADDER, versions=(), settle=True):
@@ -86,20 +86,20 @@ class LadderProcess:
 
     async def connect(self, bot):
         """Open a stream of the bot's."""
-        await self.use_cases._presence.arrive(bot, f"stream of {bot}")
+        await self.use_cases._presence.connect(bot, f"stream of {bot}")
 
     async def disconnect(self, bot):
         await self.use_cases.close_stream(bot, f"stream of {bot}")
 
-    async def here(self, *bots, ladder=LADDER, most=1):
-        """Bots that have a stream and are in the queue, one after the other."""
+    async def enter(self, *bots, ladder=LADDER, most=1):
+        """Connect bots and let them enter a queue, one after the other."""
         for bot in bots:
             await self.connect(bot)
             await self.queue_commands.enter(Player(bot, 1), ladder, most)
             await asyncio.sleep(0.002)  # who enter in the same millisecond are in no order
 
-    async def round(self):
-        await self.loop.round()
+    async def run_once(self):
+        await self.loop.run_once()
 
     async def seated(self, ladder=LADDER):
         """The games that are seated or being played, with their bots."""
@@ -108,9 +108,9 @@ class LadderProcess:
     async def ready(self, bot, game_id):
         return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")
 
-    async def table(self, ladder=LADDER):
+    async def standings(self, ladder=LADDER):
         """The standings by bot."""
-        season = await self.queries.season(ladder, 0)
+        season = await self.queries.season_number(ladder, 0)
         found = await self.queries.standings(ladder, season, old_versions=True)
         return {f"{each.bot}@{each.bot_version}": each for each in found}
 

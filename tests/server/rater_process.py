@@ -13,9 +13,9 @@ from tests.server.ladder_process import ladder_process
 
 
 async def rate(url):
-    async with ladder_process(url) as stage:
+    async with ladder_process(url) as process:
         while True:
-            await stage.rater.settle_all()
+            await process.rater.settle_all()
 
 
 def main(url):

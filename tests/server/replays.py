@@ -6,7 +6,7 @@ import hmac
 from himeji import rules
 from himeji.rules.chance import Keyed, Recorded
 from himeji.rules.errors import HimejiError
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import stand_in
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.game_service_pb2 import LogCause
 

@@ -42,7 +42,7 @@ async def accounts(store):
 
 @pytest.fixture
 async def admin(accounts):
-    return await accounts.tokens.verify((await accounts.full_token("admin", "test")).secret)
+    return await accounts.tokens.verify((await accounts.issue_full_token("admin", "test")).secret)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ async def works_until(accounts, secret, time):
 
 
 @pytest.mark.parametrize("name", ["ada", "a", "7", "a-1", "a--b", "x" * 32])
-async def test_a_name_of_small_letters_digits_and_hyphens_will_do(accounts, admin, name):
+async def test_a_name_of_small_letters_digits_and_hyphens_is_valid(accounts, admin, name):
     owner, _ = await accounts.create_owner(admin, name)
     assert (owner.name, owner.house) == (name, False)
 
@@ -96,7 +96,7 @@ async def test_a_name_of_small_letters_digits_and_hyphens_will_do(accounts, admi
 @pytest.mark.parametrize(
     "name", ["", "Ada", "-a", "a-", "a_b", "a/b", "a.b", "é", "a}b", "x" * 33, "a\n", " a"]
 )
-async def test_any_other_name_is_refused_with_its_form(accounts, admin, name):
+async def test_any_other_name_is_refused_with_the_format(accounts, admin, name):
     with pytest.raises(errors.InvalidRequest, match="small letters") as raised:
         await accounts.create_owner(admin, name)
     assert raised.value.details == {"field": "owner"}
@@ -116,12 +116,12 @@ async def test_a_name_is_taken_for_all_time(accounts, admin, ada):
 
 
 @pytest.mark.parametrize("name", ["house", "local", "admin", "himeji"])
-async def test_the_arenas_own_names_are_nobodys(accounts, admin, name):
+async def test_the_arenas_own_names_cannot_be_taken(accounts, admin, name):
     with pytest.raises(errors.AlreadyExists):
         await accounts.create_owner(admin, name)
 
 
-async def test_a_text_for_people_has_a_longest_length(accounts, admin, ada):
+async def test_a_free_text_has_a_longest_length(accounts, admin, ada):
     with pytest.raises(errors.InvalidRequest, match="81 characters"):
         await accounts.create_owner(admin, "eve", "x" * 81)
     with pytest.raises(errors.InvalidRequest):
@@ -276,14 +276,14 @@ async def test_versions_are_listed_newest_first_in_pages(accounts, ada):
 
 async def test_a_retired_bot_plays_no_more_and_stays(accounts, ada):
     await accounts.bots.create(ada, "ada/bot", "", "")
-    assert await accounts.bots.player(ada, "ada/bot") == ("ada/bot", 1)
+    assert await accounts.bots.resolve_player(ada, "ada/bot") == ("ada/bot", 1)
     retired = await accounts.bots.retire(ada, "ada/bot", "request-1")
     assert retired.retired > 0
     assert await accounts.bots.retire(ada, "ada/bot", "request-1") == retired
     with pytest.raises(errors.RequestIdReused):
         await accounts.bots.retire(ada, "ada/other", "request-1")
     with pytest.raises(errors.Refused, match="retired"):
-        await accounts.bots.player(ada, "ada/bot")
+        await accounts.bots.resolve_player(ada, "ada/bot")
     with pytest.raises(errors.Refused, match="retired"):
         await accounts.bots.create_version(ada, "ada/bot", "2")
     with pytest.raises(errors.Refused, match="retired"):
@@ -304,13 +304,13 @@ async def test_bots_of_all_owners_are_listed_by_their_whole_name(accounts, admin
         names, token = [], "first"
         while token:
             page = token.replace("first", "")
-            bots, token = await accounts.bots.listed("", 2, page, show_retired=show_retired)
+            bots, token = await accounts.bots.list_bots("", 2, page, show_retired=show_retired)
             names += [str(bot.name) for bot in bots]
         assert names == [each for each in sorted(expected) if show_retired or each != "a-b/z"]
-    only, _ = await accounts.bots.listed("a", 0, "", show_retired=True)
+    only, _ = await accounts.bots.list_bots("a", 0, "", show_retired=True)
     assert [str(bot.name) for bot in only] == ["a/b", "a/z"]
-    one, token = await accounts.bots.listed("a", 1, "", show_retired=True)
-    rest, end = await accounts.bots.listed("a", 1, token, show_retired=True)
+    one, token = await accounts.bots.list_bots("a", 1, "", show_retired=True)
+    rest, end = await accounts.bots.list_bots("a", 1, token, show_retired=True)
     assert ([str(bot.name) for bot in (*one, *rest)], end) == (["a/b", "a/z"], "")
 
 
@@ -321,15 +321,15 @@ async def test_a_page_token_of_no_list_of_ours_is_refused(accounts, page):
     assert raised.value.details == {"field": "page_token"}
 
 
-async def test_a_page_token_belongs_to_its_question(accounts, ada):
+async def test_a_page_token_belongs_to_its_query(accounts, ada):
     for short in ("a", "b"):
         await accounts.bots.create(ada, f"ada/{short}", "", "")
-    _, token = await accounts.bots.listed("ada", 1, "", show_retired=False)
+    _, token = await accounts.bots.list_bots("ada", 1, "", show_retired=False)
     assert token
     with pytest.raises(errors.InvalidRequest):
-        await accounts.bots.listed("ada", 1, token, show_retired=True)
+        await accounts.bots.list_bots("ada", 1, token, show_retired=True)
     with pytest.raises(errors.InvalidRequest, match="less than 0"):
-        await accounts.bots.listed("ada", -1, "", show_retired=False)
+        await accounts.bots.list_bots("ada", -1, "", show_retired=False)
 
 
 async def test_an_owner_has_only_so_many_bots_and_names(accounts, ada):
@@ -347,14 +347,14 @@ async def test_an_owner_has_only_so_many_bots_and_names(accounts, ada):
     assert raised.value.details == {"limit": "bot_names_per_owner", "allowed": "5"}
 
 
-async def test_who_sits_down_is_the_bot_that_is_named_or_that_of_the_token(accounts, ada, bob):
+async def test_the_player_is_the_bot_that_is_named_or_that_of_the_token(accounts, ada, bob):
     await accounts.bots.create(ada, "ada/bot", "", "")
     await accounts.bots.create(ada, "ada/other", "", "")
     await accounts.bots.create_version(ada, "ada/bot", "")
-    assert await accounts.bots.player(ada, "ada/bot") == ("ada/bot", 2)
-    assert await accounts.bots.player(ada, "ada/bot", 1) == ("ada/bot", 1)
+    assert await accounts.bots.resolve_player(ada, "ada/bot") == ("ada/bot", 2)
+    assert await accounts.bots.resolve_player(ada, "ada/bot", 1) == ("ada/bot", 1)
     bound = replace(ada, bot="ada/bot")
-    assert await accounts.bots.player(bound) == ("ada/bot", 2)
+    assert await accounts.bots.resolve_player(bound) == ("ada/bot", 2)
     for caller, bot, version, error in [
         (ada, "", 0, errors.InvalidRequest),
         (ada, "bot", 0, errors.InvalidRequest),
@@ -365,7 +365,7 @@ async def test_who_sits_down_is_the_bot_that_is_named_or_that_of_the_token(accou
         (bound, "ada/other", 0, errors.Forbidden),
     ]:
         with pytest.raises(error):
-            await accounts.bots.player(caller, bot, version)
+            await accounts.bots.resolve_player(caller, bot, version)
 
 
 # The text of secrets
@@ -378,7 +378,7 @@ def test_a_secret_is_recognisable_random_and_checked():
     form = re.compile(r"himeji_a-b\.[0-9a-z]{12}_[0-9A-Za-z]{49}")
     for secret in secrets:
         assert form.fullmatch(secret)
-        assert token_format.id_in(secret) == token_id
+        assert token_format.find_id(secret) == token_id
     assert len({secret[-49:-6] for secret in secrets}) == 100
 
 
@@ -387,9 +387,9 @@ def test_every_single_typo_in_a_secret_is_noticed():
     for place in range(len(secret)):
         for sign in "aZ7.-_":
             typo = secret[:place] + sign + secret[place + 1 :]
-            assert (token_format.id_in(typo) is None) == (typo != secret)
+            assert (token_format.find_id(typo) is None) == (typo != secret)
     for wrong in ("", secret[:-1], secret + "a", secret.upper(), f" {secret}", secret * 1000):
-        assert token_format.id_in(wrong) is None
+        assert token_format.find_id(wrong) is None
 
 
 # Tokens
@@ -416,7 +416,7 @@ async def test_neither_a_caller_nor_a_token_shows_a_secret_or_its_digest(account
         assert caller.digest not in shown
 
 
-async def test_a_token_is_what_was_wished_for(accounts, ada):
+async def test_a_token_has_the_properties_that_were_requested(accounts, ada):
     await accounts.bots.create(ada, "ada/bot", "", "")
     issued = await accounts.tokens.create(
         ada,
@@ -553,7 +553,9 @@ async def test_a_rotation_that_died_half_way_is_finished_by_its_retry(accounts, 
     assert await works(accounts, rotated.secret)
 
 
-async def test_a_secret_that_was_rotated_out_repeats_its_rotation_and_begins_none(accounts, ada):
+async def test_a_secret_that_was_rotated_out_repeats_its_rotation_and_starts_no_other(
+    accounts, ada
+):
     issued = await accounts.tokens.create(ada, wish(SCOPE_MANAGE))
     old = await accounts.tokens.verify(issued.secret)
     await accounts.tokens.rotate(old, "", HOUR, "request-1")
@@ -575,8 +577,8 @@ async def test_an_overlap_is_cut_to_what_the_server_allows(accounts, ada):
     assert raised.value.details == {"field": "overlap"}
 
 
-async def test_rotating_a_token_does_not_make_more_of_the_caller(accounts, admin):
-    mighty = (await accounts.full_token("admin", "other")).token.token_id
+async def test_rotating_a_token_gives_the_caller_no_further_scopes(accounts, admin):
+    mighty = (await accounts.issue_full_token("admin", "other")).token.token_id
     humble = replace(admin, scopes=frozenset({SCOPE_MANAGE}))
     with pytest.raises(errors.Forbidden):
         await accounts.tokens.rotate(humble, mighty)
@@ -618,7 +620,7 @@ async def test_a_bound_token_manages_the_tokens_of_its_bot_alone(accounts, ada):
     for act in (accounts.tokens.rotate, accounts.tokens.revoke):
         with pytest.raises(errors.Forbidden):
             await act(bound, ada.token_id)
-    found, _ = await accounts.tokens.listed(bound, "", 0, "", show_ended=True)
+    found, _ = await accounts.tokens.list_tokens(bound, "", 0, "", show_ended=True)
     assert [each.token_id for each in found] == [of_bot.token.token_id]
     await accounts.tokens.rotate(bound, of_bot.token.token_id)
     for act in (accounts.bots.retire, accounts.bots.create_version):
@@ -640,14 +642,14 @@ async def test_tokens_are_listed_newest_first_in_pages(accounts, admin, ada, bob
         await asyncio.sleep(0.002)  # so that their times differ
         made.append((await accounts.tokens.create(ada, wish())).token.token_id)
     await accounts.tokens.revoke(ada, made[2])
-    first, token = await accounts.tokens.listed(ada, "", 3, "", show_ended=True)
-    rest, end = await accounts.tokens.listed(ada, "", 3, token, show_ended=True)
+    first, token = await accounts.tokens.list_tokens(ada, "", 3, "", show_ended=True)
+    rest, end = await accounts.tokens.list_tokens(ada, "", 3, token, show_ended=True)
     assert [each.token_id for each in (*first, *rest)] == made[::-1]
     assert end == ""
-    live, _ = await accounts.tokens.listed(admin, "ada", 0, "", show_ended=False)
+    live, _ = await accounts.tokens.list_tokens(admin, "ada", 0, "", show_ended=False)
     assert [each.token_id for each in live] == [made[3], made[1], made[0]]
     with pytest.raises(errors.Forbidden):
-        await accounts.tokens.listed(bob, "ada", 0, "", show_ended=False)
+        await accounts.tokens.list_tokens(bob, "ada", 0, "", show_ended=False)
 
 
 async def test_an_owner_has_only_so_many_tokens_that_work(accounts, ada):
@@ -663,19 +665,19 @@ async def test_an_owner_has_only_so_many_tokens_that_work(accounts, ada):
 
 
 async def test_tokens_that_ended_are_kept_for_a_while_and_not_for_ever(accounts, ada, monkeypatch):
-    monkeypatch.setattr("himeji_server.accounts.tokens._ENDED_KEPT", 2)
+    monkeypatch.setattr("himeji_server.accounts.tokens._MOST_ENDED", 2)
     ended = []
     for _ in range(5):
         await asyncio.sleep(0.002)
         issued = await accounts.tokens.create(ada, wish())
         ended.append((await accounts.tokens.revoke(ada, issued.token.token_id)).token_id)
     await accounts.tokens.create(ada, wish())
-    found, _ = await accounts.tokens.listed(ada, "", 0, "", show_ended=True)
+    found, _ = await accounts.tokens.list_tokens(ada, "", 0, "", show_ended=True)
     assert [each.token_id for each in found if each.revoked] == ended[:2:-1]
     assert await works(accounts, (await accounts.tokens.rotate(ada)).secret)
 
 
-async def test_the_last_use_is_noted_roughly(accounts, ada):
+async def test_the_last_use_is_recorded_roughly(accounts, ada):
     issued = await accounts.tokens.create(ada, wish())
     token_id = issued.token.token_id
     await accounts.tokens.verify(issued.secret)
@@ -683,7 +685,7 @@ async def test_the_last_use_is_noted_roughly(accounts, ada):
     await asyncio.sleep(0.01)
     await accounts.tokens.verify(issued.secret)
     assert (await accounts.tokens.get(token_id)).used == first
-    await accounts.tokens.store.note_use(token_id, first - 2 * 60_000)
+    await accounts.tokens.store.set_used(token_id, first - 2 * 60_000)
     await accounts.tokens.verify(issued.secret)
     assert (await accounts.tokens.get(token_id)).used >= first
 
@@ -704,11 +706,11 @@ async def test_one_owners_keys_share_a_slot_of_a_cluster(accounts, ada, store):
 
 async def test_the_house_gets_tokens_bound_to_its_bots(accounts):
     assert (await accounts.owner("house")).house
-    issued = await accounts.house_token("greedy", "takes what it can")
+    issued = await accounts.issue_house_token("greedy", "takes what it can")
     caller = await accounts.tokens.verify(issued.secret)
     assert (caller.owner, caller.bot) == ("house", "house/greedy")
     assert caller.scopes == {SCOPE_READ, SCOPE_PLAY}
-    assert await accounts.bots.player(caller) == ("house/greedy", 1)
+    assert await accounts.bots.resolve_player(caller) == ("house/greedy", 1)
     assert (await accounts.bots.get("house/greedy")).description == "takes what it can"
 
 
@@ -716,7 +718,7 @@ async def test_a_house_process_that_is_started_again_and_again_does_not_pile_up_
     issued = []
     for _ in range(10):
         await asyncio.sleep(0.002)
-        issued.append(await accounts.house_token("greedy"))
+        issued.append(await accounts.issue_house_token("greedy"))
     worked = [await works(accounts, each.secret) for each in issued]
     assert worked == [False] * 2 + [True] * 8
 
@@ -724,17 +726,17 @@ async def test_a_house_process_that_is_started_again_and_again_does_not_pile_up_
 async def test_a_local_bot_exists_as_soon_as_it_plays_in_development_mode_alone(accounts, store):
     local = Accounts(store, LIMITS, dev=True)
     await local.prepare()
-    caller = await local.tokens.verify((await local.full_token("local", "")).secret)
+    caller = await local.tokens.verify((await local.issue_full_token("local", "")).secret)
     with pytest.raises(errors.UnknownAccount):
-        await accounts.bots.player(caller, "local/mine")
-    assert await local.bots.player(caller, "local/mine") == ("local/mine", 1)
-    assert await local.bots.player(caller, "local/mine") == ("local/mine", 1)
+        await accounts.bots.resolve_player(caller, "local/mine")
+    assert await local.bots.resolve_player(caller, "local/mine") == ("local/mine", 1)
+    assert await local.bots.resolve_player(caller, "local/mine") == ("local/mine", 1)
 
 
 async def test_what_development_mode_left_opens_nothing_in_other_modes(accounts, store):
     local = Accounts(store, LIMITS, dev=True)
     await local.prepare()
-    issued = await local.full_token("local", "")
+    issued = await local.issue_full_token("local", "")
     await local.prepare()
     assert await works(accounts, issued.secret)
     await accounts.prepare()
@@ -743,15 +745,15 @@ async def test_what_development_mode_left_opens_nothing_in_other_modes(accounts,
 
 async def test_a_token_with_all_scopes_is_for_the_arenas_own_owners(accounts):
     with pytest.raises(errors.Forbidden):
-        await accounts.full_token("ada", "")
+        await accounts.issue_full_token("ada", "")
 
 
 # Open streams
 
 
 @asynccontextmanager
-async def following(streams):
-    task = asyncio.create_task(streams.follow())
+async def monitored(streams):
+    task = asyncio.create_task(streams.monitor())
     try:
         yield streams
     finally:
@@ -762,8 +764,8 @@ async def following(streams):
 async def test_a_revocation_by_another_process_reaches_an_open_stream(accounts, ada, store):
     issued = await accounts.tokens.create(ada, wish())
     caller = await accounts.tokens.verify(issued.secret)
-    async with following(OpenStreams(accounts.tokens.store)) as streams:
-        with streams.watch(caller) as ended, streams.watch(ada) as others:
+    async with monitored(OpenStreams(accounts.tokens.store)) as streams:
+        with streams.register(caller) as ended, streams.register(ada) as others:
             elsewhere = Accounts(store)
             await elsewhere.tokens.revoke(ada, caller.token_id)
             await soon(ended.wait())
@@ -771,22 +773,22 @@ async def test_a_revocation_by_another_process_reaches_an_open_stream(accounts, 
     assert isinstance(token_ended(), errors.Unauthenticated)
 
 
-@pytest.mark.parametrize("deaf", ["bell", "look"])
-async def test_either_the_bell_or_the_look_is_enough(accounts, ada, monkeypatch, deaf):
+@pytest.mark.parametrize("broken", ["notification", "poll"])
+async def test_either_the_notification_or_the_poll_is_enough(accounts, ada, monkeypatch, broken):
     async def never(*_):
         await asyncio.Event().wait()
         yield ""
 
     streams = OpenStreams(accounts.tokens.store)
-    if deaf == "bell":
+    if broken == "notification":
         monkeypatch.setattr(accounts.tokens.store, "changes", never)
     else:
-        monkeypatch.setattr(streams, "_look", lambda: asyncio.Event().wait())
-    async with following(streams):
-        with streams.watch(ada) as ended:
+        monkeypatch.setattr(streams, "_poll", lambda: asyncio.Event().wait())
+    async with monitored(streams):
+        with streams.register(ada) as ended:
             assert not ended.is_set()
             async with asyncio.timeout(PATIENCE):
-                while not ended.is_set():  # a bell that rings too early is heard by nobody
+                while not ended.is_set():  # a notification before the subscription is lost
                     await accounts.tokens.revoke(ada, ada.token_id)
                     await asyncio.sleep(0.1)
 
@@ -796,8 +798,8 @@ async def test_a_stream_ends_with_the_secret_it_was_opened_with(accounts, ada):
     old = await accounts.tokens.verify(issued.secret)
     rotated = await accounts.tokens.rotate(ada, old.token_id, 700)
     new = await accounts.tokens.verify(rotated.secret)
-    async with following(OpenStreams(accounts.tokens.store)) as streams:
-        with streams.watch(old) as old_ended, streams.watch(new) as new_ended:
+    async with monitored(OpenStreams(accounts.tokens.store)) as streams:
+        with streams.register(old) as old_ended, streams.register(new) as new_ended:
             await soon(old_ended.wait())
             assert await accounts.tokens.store.now() >= rotated.token.overlap
             assert not new_ended.is_set()
@@ -806,21 +808,21 @@ async def test_a_stream_ends_with_the_secret_it_was_opened_with(accounts, ada):
 async def test_a_stream_ends_when_its_token_expires(accounts, ada):
     issued = await accounts.tokens.create(ada, wish(lifetime_ms=3_000))
     caller = await accounts.tokens.verify(issued.secret)
-    async with following(OpenStreams(accounts.tokens.store)) as streams:
-        with streams.watch(caller) as ended:
+    async with monitored(OpenStreams(accounts.tokens.store)) as streams:
+        with streams.register(caller) as ended:
             await soon(ended.wait())
     assert not streams._open
 
 
 @pytest.mark.parametrize("ticks", range(0, 40, 3))
-async def test_following_ends_whenever_it_is_cancelled(accounts, ticks):
+async def test_monitoring_ends_whenever_it_is_cancelled(accounts, ticks):
     # redis-py swallows a cancellation that comes while it connects.
-    following = asyncio.create_task(OpenStreams(accounts.tokens.store).follow())
+    monitoring = asyncio.create_task(OpenStreams(accounts.tokens.store).monitor())
     for _ in range(ticks):
         await asyncio.sleep(0)
-    following.cancel()
-    done, _ = await asyncio.wait([following], timeout=120)
-    assert done == {following}
+    monitoring.cancel()
+    done, _ = await asyncio.wait([monitoring], timeout=120)
+    assert done == {monitoring}
 
 
 async def test_streams_stay_open_while_the_store_is_away_and_end_after_it(start_redis):
@@ -828,9 +830,9 @@ async def test_streams_stay_open_while_the_store_is_away_and_end_after_it(start_
     store = await Store.connect(redis.url)
     accounts = Accounts(store)
     await accounts.prepare()
-    caller = await accounts.tokens.verify((await accounts.full_token("admin", "")).secret)
-    async with following(OpenStreams(accounts.tokens.store)) as streams:
-        with streams.watch(caller) as ended:
+    caller = await accounts.tokens.verify((await accounts.issue_full_token("admin", "")).secret)
+    async with monitored(OpenStreams(accounts.tokens.store)) as streams:
+        with streams.register(caller) as ended:
             await asyncio.sleep(0.3)
             await asyncio.to_thread(redis.kill)
             await asyncio.sleep(1.5)

@@ -119,7 +119,9 @@ async def owner(accounts, name):
 
 
 async def token_of(accounts, name, *scopes, **more):
-    return await accounts.tokens.for_arena(TokenRequest(name, scopes=scopes or ALL_SCOPES, **more))
+    return await accounts.tokens.issue_for_arena(
+        TokenRequest(name, scopes=scopes or ALL_SCOPES, **more)
+    )
 
 
 # The table
@@ -226,7 +228,7 @@ async def test_the_answer_does_not_say_what_is_wrong_with_a_token(accounts):
 
 async def test_a_method_without_a_row_is_closed_even_to_an_administrator(accounts, monkeypatch):
     path = "/himeji.v1.GameService/CreateGame"
-    issued = await accounts.full_token("admin", "")
+    issued = await accounts.issue_full_token("admin", "")
     server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
@@ -242,7 +244,7 @@ async def test_a_store_that_is_away_opens_nothing(start_redis):
     redis = start_redis()
     store = await Store.connect(redis.url)
     accounts = Accounts(store)
-    secret = (await accounts.full_token("admin", "")).secret
+    secret = (await accounts.issue_full_token("admin", "")).secret
     server = grpc_server.build(
         Readiness([]),
         implementations=everything_implemented(),
@@ -283,7 +285,7 @@ async def test_a_handler_of_every_shape_knows_its_caller_and_the_next_one_does_n
         await note()
 
     behaviour = many if shape.endswith("stream") else one
-    make = rpc_handlers.HANDLER_OF_SHAPE[tuple(part == "stream" for part in shape.split("_"))]
+    make = rpc_handlers.HANDLER_FACTORIES[tuple(part == "stream" for part in shape.split("_"))]
     handlers = {
         name: make(
             behaviour,
@@ -312,7 +314,7 @@ async def test_a_handler_of_every_shape_knows_its_caller_and_the_next_one_does_n
     assert seen == [(ada, ada)] * times + [(bob, bob)] * times + [(None, None)] * times
 
 
-def test_who_asks_for_a_caller_where_there_is_none_is_told_so():
+def test_the_caller_of_a_call_without_a_token_is_an_error():
     with pytest.raises(errors.MissingToken):
         current_caller()
 
@@ -378,8 +380,8 @@ async def ada_and_bob(accounts):
 async def test_what_is_anothers_is_forbidden_and_ones_own_is_not(method, accounts, ada_and_bob):
     (target,) = [
         each.token_id
-        for each in await accounts.tokens.store.of_owner("ada")
-        if token_format.id_in(ada_and_bob["ada"]) != each.token_id
+        for each in await accounts.tokens.store.list_by_owner("ada")
+        if token_format.find_id(ada_and_bob["ada"]) != each.token_id
     ]
     request = requests_about("ada", target)[method]
     before = await accounts.tokens.get(target), await accounts.bots.get("ada/bot")
@@ -405,7 +407,7 @@ async def test_who_may_read_reads_of_everybody(method, accounts, ada_and_bob):
 
 
 async def test_an_account_lives_its_life_over_the_wire(accounts):
-    admin = bearer((await accounts.full_token("admin", "")).secret)
+    admin = bearer((await accounts.issue_full_token("admin", "")).secret)
     async with serving_accounts(accounts) as (stub, _):
         made = await stub.CreateOwner(
             pb.CreateOwnerRequest(request_id="1", owner="ada", display_name="Ada"), metadata=admin
@@ -571,10 +573,10 @@ def test_a_token_file_that_cannot_be_written_is_one_sentence(start_arena, tmp_pa
 
 async def test_a_token_file_that_others_could_read_counts_as_known_to_them(accounts, tmp_path):
     file = tmp_path / "token"
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     secret = file.read_text().strip()
     file.chmod(0o640)
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text().strip() != secret
     with pytest.raises(errors.InvalidToken):
@@ -586,15 +588,15 @@ async def test_a_token_file_that_others_could_read_counts_as_known_to_them(accou
 async def test_a_token_file_with_nothing_good_in_it_is_written_anew(accounts, tmp_path, content):
     file = tmp_path / "token"
     file.write_bytes(content)
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "local")
     caller = await accounts.tokens.verify(file.read_text().strip())
     assert (caller.owner, caller.scopes) == ("local", frozenset(ALL_SCOPES))
 
 
 async def test_a_token_file_keeps_no_token_of_another_owner(accounts, tmp_path):
     file = tmp_path / "token"
-    await token_file.keep(file, accounts, "admin")
-    await token_file.keep(file, accounts, "local")
+    await token_file.ensure_token(file, accounts, "admin")
+    await token_file.ensure_token(file, accounts, "local")
     assert (await accounts.tokens.verify(file.read_text().strip())).owner == "local"
     with pytest.raises(StartRefusedError):
-        await token_file.keep(file / "below", accounts, "local")
+        await token_file.ensure_token(file / "below", accounts, "local")

@@ -90,7 +90,7 @@ async def guarded(planted):
         options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", MOST_BYTES_READ)],
     )
     handlers = {
-        name: rpc_handlers.HANDLER_OF_SHAPE[shape](
+        name: rpc_handlers.HANDLER_FACTORIES[shape](
             getattr(planted, name),
             request_deserializer=StringValue.FromString,
             response_serializer=StringValue.SerializeToString,
@@ -205,7 +205,7 @@ class FailsAtOnce(Planted):
 
 
 @pytest.mark.parametrize("shape", ["unary_stream", "stream_stream"])
-async def test_a_defect_before_the_first_message_is_told_alike(shape):
+async def test_a_defect_before_the_first_message_is_reported_alike(shape):
     async with guarded(FailsAtOnce(leak)) as channel:
         error = await refusal(channel, f"/test.Planted/{shape}", shape)
     assert info(error).reason == "INTERNAL_FAULT"
@@ -213,9 +213,11 @@ async def test_a_defect_before_the_first_message_is_told_alike(shape):
 
 
 @pytest.mark.parametrize("says", ["a word", "nothing"])
-async def test_a_stream_is_refused_when_it_has_said_its_first_word_or_has_none(monkeypatch, says):
+async def test_a_stream_is_refused_only_after_its_first_message_or_when_it_sends_none(
+    monkeypatch, says
+):
     if says == "nothing":
-        monkeypatch.setattr(interceptor, "SECONDS_FOR_A_WORD", 0.1)
+        monkeypatch.setattr(interceptor, "FIRST_MESSAGE_SECONDS", 0.1)
     decided = asyncio.Event()
 
     async def refuse(_request, _context):
@@ -232,7 +234,7 @@ async def test_a_stream_is_refused_when_it_has_said_its_first_word_or_has_none(m
     assert from_rpc_error(raised.value).message == "not today"
 
 
-async def test_a_handler_that_writes_by_itself_is_guarded_too():
+async def test_a_handler_that_writes_its_responses_itself_is_wrapped_too():
     class Writer(Planted):
         async def writer(self, request, context):
             await context.write(request)
@@ -483,6 +485,7 @@ def test_the_authorisation_table_has_a_row_for_every_method_and_no_other():
     assert standard == {
         "/grpc.health.v1.Health/Check",
         "/grpc.health.v1.Health/Watch",
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
     }
 

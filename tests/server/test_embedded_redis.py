@@ -84,8 +84,8 @@ def test_a_killed_owner_takes_its_redis_along_and_every_key_is_found_again(
         wait_until(lambda pid=pid: not is_alive(pid), "the Redis of a killed owner is gone")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tether is Linux's")
-def test_a_tether_that_finds_its_parent_gone_starts_nothing(tmp_path):
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_a_launcher_that_finds_its_parent_gone_starts_nothing(tmp_path):
     mark = tmp_path / "started"
     ended = subprocess.run(
         [
@@ -137,7 +137,7 @@ async def test_it_refuses_a_folder_on_which_a_redis_still_runs(tmp_path, monkeyp
 
 async def test_one_that_does_not_obey_is_ended_by_force(tmp_path, monkeypatch, is_alive):
     monkeypatch.setattr(embedded_redis, "_STOP_SECONDS", 0.1)
-    monkeypatch.setattr(embedded_redis, "_INSIST_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_redis, "_KILL_SECONDS", 0.1)
     server = EmbeddedRedis(tmp_path)
     await server.start()
     pid = redis_pid(server.url)

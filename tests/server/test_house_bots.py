@@ -12,7 +12,8 @@ import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji_sdk import Client
 from himeji_server.launch import house_bots
-from himeji_server.launch.house_bots import HouseBots
+from himeji_server.launch.house_bots import HouseBot
+from himeji_server.launch.supervisor import RestartPolicy
 from himeji_server.startup_errors import StartRefusedError
 from structlog.testing import capture_logs
 
@@ -127,7 +128,7 @@ def test_of_two_arenas_on_one_redis_one_keeps_a_house_bot_until_it_is_gone(
     arenas = [start_arena(*options, "--data", str(tmp_path / name)).opened() for name in "ab"]
     wait_until(lambda: any(map(house_pids, arenas)), "the house bot runs")
     keeper, other = sorted(arenas, key=house_pids, reverse=True)
-    wait_until(lambda: "another arena keeps it" in other.errors, "the other arena waits")
+    wait_until(lambda: "another arena runs it" in other.errors, "the other arena waits")
     with client_of(other) as client:
         assert is_there(client)
         assert house_pids(other) == []
@@ -139,7 +140,7 @@ def test_of_two_arenas_on_one_redis_one_keeps_a_house_bot_until_it_is_gone(
     assert other.stop() == 0
     said = keeper.errors + other.errors
     assert "house bot says" not in said, "a stream was taken over"
-    assert said.count("another arena keeps it") == 1
+    assert said.count("another arena runs it") == 1
 
 
 def test_what_a_house_bot_prints_is_in_the_log(open_house, wait_until, tmp_path):
@@ -172,7 +173,7 @@ def test_a_ranked_arena_has_no_house_bots_unless_asked(start_arena, tmp_path):
         "--port", "0", "--data", str(tmp_path), "--ranked", env={"HIMEJI_HOUSE": ""}
     ).opened()
     assert house_pids(arena) == []
-    assert house_bots.wanted(None, dev=False) == ()
+    assert house_bots.parse_house_bots(None, dev=False) == ()
 
 
 def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
@@ -183,11 +184,11 @@ def test_an_unknown_house_bot_is_refused_in_one_sentence(start_arena, tmp_path):
 
 
 def test_the_setting_is_a_list_or_none():
-    assert house_bots.wanted(None, dev=True) == ("random", "greedy", "planner")
-    assert house_bots.wanted("none", dev=True) == ()
-    assert house_bots.wanted(" random , random,", dev=True) == ("random",)
+    assert house_bots.parse_house_bots(None, dev=True) == ("random", "greedy", "planner")
+    assert house_bots.parse_house_bots("none", dev=True) == ()
+    assert house_bots.parse_house_bots(" random , random,", dev=True) == ("random",)
     with pytest.raises(StartRefusedError, match="there is no bot 'x'"):
-        house_bots.wanted("x", dev=True)
+        house_bots.parse_house_bots("x", dev=True)
 
 
 class FakeLeases:
@@ -200,7 +201,7 @@ class FakeLeases:
         """Set when somebody asked twice in vain: once who kept the bot, once who waits for it."""
         self._misses = 0
 
-    async def take(self, name, _holder, _milliseconds):
+    async def acquire(self, name, _holder, _milliseconds):
         if not self.elsewhere:
             self.held.add(name)
             return True
@@ -209,28 +210,28 @@ class FakeLeases:
             self.missed.set()
         return False
 
-    async def give_back(self, name, _holder):
+    async def release(self, name, _holder):
         self.held.discard(name)
 
 
-class Restless(HouseBots):
-    """A house whose bots end at once, with a word; or live, if `code` says so."""
+class ShortLivedBot(HouseBot):
+    """A bot that prints a line and ends at once, or that runs `code`."""
 
     def __init__(self, token, lives, code=""):
         self.leases = FakeLeases()
-        accounts = SimpleNamespace(house_token=token)
-        super().__init__(accounts, self.leases, ["a"], "127.0.0.1:1")
+        accounts = SimpleNamespace(issue_house_token=token)
+        super().__init__("a", accounts, self.leases, "127.0.0.1:1")
         self._code = code
         self._left = lives
         self.spawned = []
         self.alive = asyncio.Event()
         self.enough = asyncio.Event()
 
-    def _spawn(self, bot, token):
+    def _spawn(self, token):
         self._left -= 1
         if self._left == 0:
             self.enough.set()
-        code = f"import sys; print({bot + token!r}); sys.exit(3)"
+        code = f"import sys; print({'a' + token!r}); sys.exit(3)"
         command = [sys.executable, "-I", "-S", "-c", self._code or code]
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -241,40 +242,46 @@ class Restless(HouseBots):
 
 
 async def logged_in(lives, token):
-    """What is logged while a restless bot lives so many times."""
-    home = Restless(token, lives)
+    """What is logged while a bot that ends at once is started so many times."""
+    bot = ShortLivedBot(token, lives)
     with capture_logs() as logged:
         async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-            group.create_task(home.keep_running())
-            await home.enough.wait()
-            await home.stop()
+            group.create_task(bot.keep_running())
+            await bot.enough.wait()
+            await bot.stop()
     return logged
 
 
-async def test_a_bot_that_another_arena_took_is_ended_and_waits_for_its_turn(monkeypatch):
-    monkeypatch.setattr(house_bots, "_LOOK_SECONDS", 0.01)
+async def test_a_bot_whose_lease_another_arena_got_is_ended_and_waits(monkeypatch):
+    monkeypatch.setattr(house_bots, "LEASE_POLL_SECONDS", 0.01)
 
     async def token(_bot, _description):
         return SimpleNamespace(secret="-s")
 
-    home = Restless(token, 2, "import time; time.sleep(600)")
+    bot = ShortLivedBot(token, 2, "import time; time.sleep(600)")
     with capture_logs() as logged:
         async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
-            group.create_task(home.keep_running())
-            await home.alive.wait()
-            home.leases.elsewhere = True
-            await home.leases.missed.wait()
-            assert [process.poll() for process in home.spawned] == [-signal.SIGTERM]
-            home.leases.elsewhere = False
-            await home.enough.wait()
-            assert home.leases.held == {"house/a"}
-            await home.stop()
-    assert home.leases.held == set(), "the next arena need not wait"
-    assert [each["event"] for each in logged] == ["house bot is not running", "house bot waits"]
+            group.create_task(bot.keep_running())
+            await bot.alive.wait()
+            bot.leases.elsewhere = True
+            await bot.leases.missed.wait()
+            assert [process.poll() for process in bot.spawned] == [-signal.SIGTERM]
+            bot.leases.elsewhere = False
+            await bot.enough.wait()
+            assert bot.leases.held == {"house/a"}
+            await bot.stop()
+    assert bot.leases.held == set(), "the next arena need not wait"
+    assert [each["event"] for each in logged] == [
+        "house bot is not running",
+        "house bot waits",
+        "house bot runs again",
+    ]
 
 
-async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkeypatch):
-    monkeypatch.setattr(house_bots, "_FIRST_WAIT", 0.01)
+async def test_a_bot_that_ends_at_once_is_restarted_ever_more_slowly_and_its_output_logged(
+    monkeypatch,
+):
+    monkeypatch.setattr(house_bots, "RESTARTS", RestartPolicy(first_delay=0.01))
 
     async def token(_bot, _description):
         return SimpleNamespace(secret="-s")
@@ -287,7 +294,7 @@ async def test_a_bot_that_cannot_live_is_tried_ever_more_slowly_and_heard(monkey
 
 
 async def test_a_store_that_is_away_is_waited_for(monkeypatch):
-    monkeypatch.setattr(house_bots, "_FIRST_WAIT", 0.01)
+    monkeypatch.setattr(house_bots, "RESTARTS", RestartPolicy(first_delay=0.01))
     tries = []
 
     async def token(_bot, _description):

@@ -40,39 +40,39 @@ async def raters(url):
         await process.wait()
 
 
-async def log_of(stage):
+async def log_of(process):
     found = []
-    while entries := await stage.store.boards.log(LADDER, len(found)):
+    while entries := await process.store.standings.entries_after(LADDER, len(found)):
         found += [RatedResult.FromString(entry.data) for entry in entries]
     return found
 
 
 async def test_every_game_is_rated_exactly_once_however_often_the_rater_is_killed(start_redis):
     url, chance = start_redis(*DURABLE).url, random.Random(6)
-    async with ladder_process(url) as stage:
+    async with ladder_process(url) as process:
         played, lives = [], 0
 
         async def play(games):
             for _ in range(games):
                 winner, loser = chance.sample(BOTS, 2)
-                played.append(await stage.result(winner, loser, settle=False))
+                played.append(await process.result(winner, loser, settle=False))
 
         async with raters(url) as live:
-            while len(played) < GAMES or await stage.store.results.waiting(1):
+            while len(played) < GAMES or await process.store.results.pending(1):
                 # A share of the games in each life, so that each has work to be killed at; and
                 # ever longer lives, so that the work is done at last on any machine.
                 share = min(GAMES - len(played), GAMES // LEAST_KILLS)
                 seconds = chance.uniform(0.02, 0.1) * (1 + lives / 20)
                 await asyncio.gather(play(share), live(seconds))
                 lives += 1
-        log = await log_of(stage)
+        log = await log_of(process)
         assert sorted(each.game_id for each in log) == sorted(played)
         assert [each.sequence for each in log] == list(range(1, GAMES + 1))
-        table = await stage.table()
-        assert sum(row.games for row in table.values()) == 2 * GAMES
-        found = await stage.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
+        standings = await process.standings()
+        assert sum(row.games for row in standings.values()) == 2 * GAMES
+        found = await process.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
         assert found.differences == ()
-        entries, _ = await stage.administration.audit_entries(
+        entries, _ = await process.administration.list_audit_entries(
             AuditKind.AUDIT_KIND_RATING_CHANGE, 500, ""
         )
         assert sorted(each.game_id for each in entries) == sorted(played)

@@ -11,7 +11,7 @@ from himeji_server.store import Store
 from himeji_server.store.queues import QueueStore
 
 from tests.server.arena_client import PATIENCE, reason, reason_of
-from tests.server.ladder_arena import Regular, enter, reception
+from tests.server.ladder_arena import LadderBot, enter, ladder_arena
 from tests.server.ladder_process import let_time_pass
 
 
@@ -22,12 +22,12 @@ def redis_server(start_redis):
 
 @pytest.fixture
 async def arena(redis_server, tmp_path):
-    async with reception(redis_server.url, tmp_path) as opened:
+    async with ladder_arena(redis_server.url, tmp_path) as opened:
         yield opened
 
 
 async def streams(arena, *owners, **more):
-    return [await (await arena.guest(owner)).stream(**more) for owner in owners]
+    return [await (await arena.owner(owner)).stream(**more) for owner in owners]
 
 
 def left(reason):
@@ -50,26 +50,26 @@ async def test_two_bots_enter_are_seated_play_and_are_rated(arena):
     ann, bob = await streams(arena, "ann", "bob")
     for stream in (ann, bob):
         assert (await enter(stream)).entered_queue.ladder == "base-2p"
-    players = [Regular(ann), Regular(bob)]
+    players = [LadderBot(ann), LadderBot(bob)]
     overs = await asyncio.gather(*(player.play() for player in players))
     (game_id,) = overs[0]
     over = overs[0][game_id]
     assert over.rated
     assert over.result.end_reason == EndReason.END_REASON_FINISHED
     assert list(over.chance.seat_entropy) == [b"luck", b"luck"]
-    guest = await arena.guest("ann")
+    client = await arena.owner("ann")
     result = await eventually(
-        lambda: finished(guest, "base-2p", game_id), "the game stands in the table"
+        lambda: finished(client, "base-2p", game_id), "the game is in the standings"
     )
     assert {each.bot: each.games for each in result} == {"ann/bot": 1, "bob/bot": 1}
-    game = (await guest.game("GetGame", game_id=game_id)).game
+    game = (await client.game("GetGame", game_id=game_id)).game
     assert (game.ladder, game.rated) == ("base-2p", True)
 
 
 async def test_who_waits_on_a_ladder_that_is_closed_is_told(redis_server, tmp_path):
     file = tmp_path / "ladders.toml"
     file.write_text("[base-2p]\naccepting = false\n")
-    async with reception(redis_server.url, tmp_path, ladders=file) as arena:
+    async with ladder_arena(redis_server.url, tmp_path, ladders=file) as arena:
         (ann,) = await streams(arena, "ann")
         store = await Store.connect(redis_server.url)
         await QueueStore(store).enter("base-2p", "ann/bot", 1, 1)  # when it was open
@@ -80,15 +80,15 @@ async def test_who_waits_on_a_ladder_that_is_closed_is_told(redis_server, tmp_pa
         await ann.send("fresh", enter=play.Enter(ladder="base-2p"))
         refused = (await ann.answer("fresh")).rejected
         assert refused.message == "base-2p is closed: nobody can enter"
-        guest = await arena.guest("ann")
-        assert not (await guest.ladder("ListTickets", ladder="base-2p")).tickets
+        client = await arena.owner("ann")
+        assert not (await client.ladder("ListTickets", ladder="base-2p")).tickets
 
 
-async def finished(guest, ladder, game_id):
-    entries = (await guest.ladder("GetHistory", bot=f"{guest.owner}/bot")).entries
+async def finished(client, ladder, game_id):
+    entries = (await client.ladder("GetHistory", bot=f"{client.owner}/bot")).entries
     if game_id not in [each.result.game_id for each in entries]:
         return []
-    return (await guest.ladder("GetStandings", ladder=ladder)).standings
+    return (await client.ladder("GetStandings", ladder=ladder)).standings
 
 
 async def test_a_seating_tells_who_plays_and_by_when_to_answer(arena):
@@ -154,7 +154,7 @@ async def test_a_seating_comes_again_after_a_reconnect_at_any_process(arena):
     await asyncio.gather(enter(ann), enter(bob))
     game_id = (await seated(ann)).game.game_id
     await ann.cut()
-    ann = await (await arena.guest("ann", arena=1)).stream()
+    ann = await (await arena.owner("ann", arena=1)).stream()
     assert list(ann.welcome.game_ids) == [game_id]
     assert list(ann.welcome.ladders) == ["base-2p"]
     again = await seated(ann)
@@ -162,7 +162,7 @@ async def test_a_seating_comes_again_after_a_reconnect_at_any_process(arena):
     assert again.HasField("ready_deadline")
     await ann.send("1", ready=play.Ready(game_id=game_id))
     await bob.send("1", ready=play.Ready(game_id=game_id))
-    players = [Regular(ann), Regular(bob)]
+    players = [LadderBot(ann), LadderBot(bob)]
     for player, stream in zip(players, (ann, bob), strict=True):
         player.seated(again.game)
         assert (await stream.answer("1")).HasField("ready_noted")
@@ -176,23 +176,23 @@ async def test_leaving_is_answered_and_no_seating_follows(arena):
     answer = (await ann.answer("bye")).left_queue
     assert (answer.reason, answer.ladder) == (left("ASKED"), "")
     await enter(bob)
-    guest = await arena.guest("bob")
+    client = await arena.owner("bob")
     for _ in range(3):
         await asyncio.sleep(0.3)
-        assert (await guest.ladder("GetLadder", ladder="base-2p")).ladder.playing == 0
+        assert (await client.ladder("GetLadder", ladder="base-2p")).ladder.playing == 0
 
 
 async def test_a_bot_taken_out_by_a_call_hears_it_on_its_stream(arena):
     (ann,) = await streams(arena, "ann")
     await enter(ann)
-    guest = await arena.guest("ann")
-    taken_out = await guest.ladder("LeaveLadder", bot="ann/bot")
+    client = await arena.owner("ann")
+    taken_out = await client.ladder("LeaveLadder", bot="ann/bot")
     assert list(taken_out.ladders) == ["base-2p"]
     told = (await ann.until("left_queue")).left_queue
     assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
-    assert list((await guest.ladder("LeaveLadder", bot="ann/bot")).ladders) == []
+    assert list((await client.ladder("LeaveLadder", bot="ann/bot")).ladders) == []
     with pytest.raises(grpc.aio.AioRpcError) as refused:
-        await (await arena.guest("bob")).ladder("LeaveLadder", bot="ann/bot")
+        await (await arena.owner("bob")).ladder("LeaveLadder", bot="ann/bot")
     assert reason_of(refused.value) == "FORBIDDEN"
 
 
@@ -200,8 +200,8 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
     (ann,) = await streams(arena, "ann")
     await enter(ann)
     await ann.cut()
-    guest = await arena.guest("ann")
-    await guest.ladder("LeaveLadder", bot="ann/bot")
+    client = await arena.owner("ann")
+    await client.ladder("LeaveLadder", bot="ann/bot")
     (ann,) = await streams(arena, "ann")
     told = (await enter(ann, again=True)).left_queue
     assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
@@ -210,13 +210,13 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
 
 
 async def test_results_are_watched_as_they_are_rated(arena):
-    guest = await arena.guest("eve")
-    watching = guest.ladders.WatchResults(
-        WatchResultsRequest(ladder="base-2p", after_sequence=0), metadata=guest.metadata
+    client = await arena.owner("eve")
+    watching = client.ladders.WatchResults(
+        WatchResultsRequest(ladder="base-2p", after_sequence=0), metadata=client.metadata
     )
     ann, bob = await streams(arena, "ann", "bob")
     await asyncio.gather(enter(ann), enter(bob))
-    players = [Regular(ann), Regular(bob)]
+    players = [LadderBot(ann), LadderBot(bob)]
     await asyncio.gather(*(player.play(2) for player in players))
     seen = []
     async with asyncio.timeout(PATIENCE):
@@ -232,9 +232,9 @@ async def test_results_are_watched_as_they_are_rated(arena):
 
 
 async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):
-    guest = await arena.guest("eve")
-    watching = guest.ladders.WatchResults(
-        WatchResultsRequest(ladder="nope"), metadata=guest.metadata
+    client = await arena.owner("eve")
+    watching = client.ladders.WatchResults(
+        WatchResultsRequest(ladder="nope"), metadata=client.metadata
     )
     assert (await watching.read()).HasField("stream_end")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -243,7 +243,7 @@ async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):
 
 
 async def test_ladders_are_listed_for_everybody_in_pages(arena):
-    stranger = await arena.guest("eve")
+    stranger = await arena.owner("eve")
     found = (await stranger.ladder("ListLadders")).ladders
     names = [each.name for each in found]
     assert names == sorted(names)
@@ -262,7 +262,7 @@ async def test_ladders_are_listed_for_everybody_in_pages(arena):
 
 
 async def test_administration_needs_an_administrator(arena):
-    guest, admin = await arena.guest("ann"), await arena.admin()
+    client, admin = await arena.owner("ann"), await arena.admin()
     for method, fields in {
         "RecomputeStandings": {"ladder": "base-2p"},
         "StartSeason": {"ladder": "base-2p"},
@@ -270,7 +270,7 @@ async def test_administration_needs_an_administrator(arena):
         "ListAuditEntries": {},
     }.items():
         with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await guest.ladder(method, **fields)
+            await client.ladder(method, **fields)
         assert reason_of(refused.value) == "FORBIDDEN"
     season = (await admin.ladder("StartSeason", ladder="base-2p", title="Two")).season
     assert season.number == 2
@@ -278,5 +278,5 @@ async def test_administration_needs_an_administrator(arena):
     assert (found.games, list(found.differences), found.repaired) == (0, [], False)
     (entry,) = (await admin.ladder("ListAuditEntries")).entries
     assert entry.actor == "admin"
-    listed = (await guest.ladder("ListSeasons", ladder="base-2p")).seasons
+    listed = (await client.ladder("ListSeasons", ladder="base-2p")).seasons
     assert [each.title for each in listed] == ["Two", ""]

@@ -25,7 +25,7 @@ OVER = TournamentState.TOURNAMENT_STATE_OVER
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(tournament_runner, "MS_BETWEEN_LOOKS", 0)
+    monkeypatch.setattr(tournament_runner, "POLL_MS", 0)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def redis_server(start_redis):
 
 
 @pytest.fixture
-async def stage(redis_server):
+async def process(redis_server):
     async with ladder_process(redis_server.url) as opened:
         for bot in BOTS:
             await opened.accounts.bots.ensure(BotName(*bot.split("/")))
@@ -53,146 +53,148 @@ def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
     )
 
 
-async def connect(stage, *bots):
+async def connect(process, *bots):
     for bot in bots:
-        await stage.connect(bot)
+        await process.connect(bot)
 
 
-async def running(stage, name="cup"):
-    games = await stage.store.tournaments.games(name)
+async def running(process, name="cup"):
+    games = await process.store.tournaments.games(name)
     return [game.game_id for game in games.values() if game.game_id and not game.result]
 
 
-async def play(stage, *, rounds=40, name="cup", silent=()):
-    """Let the director work; everybody is ready, and of two the later in the alphabet resigns."""
+async def play(process, *, rounds=40, name="cup", silent=()):
+    """Run the tournament; all bots are ready, and of two the later in the alphabet resigns."""
     for _ in range(rounds):
-        await stage.runner.round(await stage.store.games.now())
-        tournament, rows = await stage.events.get(name)
+        await process.runner.run_once(await process.store.games.now())
+        tournament, rows = await process.tournaments.get(name)
         if tournament.state != PLAYING:
             break
-        for game_id in await running(stage, name):
-            table = await stage.use_cases.view(game_id)
-            if table.stored.state == "over":
+        for game_id in await running(process, name):
+            game = await process.use_cases.view(game_id)
+            if game.stored.state == "over":
                 continue
-            bots = sorted(seat.bot for seat in table.header.seats)
+            bots = sorted(seat.bot for seat in game.header.seats)
             for bot in bots:
                 if bot not in silent:
-                    await stage.queue_commands.ready(Player(bot, 1), game_id, None, b"")
+                    await process.queue_commands.ready(Player(bot, 1), game_id, None, b"")
             for bot in bots[:0:-1]:
                 if not silent:
-                    await stage.resign(game_id, bot)
+                    await process.resign(game_id, bot)
     return tournament, rows
 
 
-async def test_a_round_robin_is_played_to_its_end(stage):
-    await connect(stage, *BOTS)
-    made = await stage.events.create(ADMIN, request())
+async def test_a_round_robin_is_played_to_its_end(process):
+    await connect(process, *BOTS)
+    made = await process.tournaments.create(ADMIN, request())
     assert (made.games_planned, made.games_played, made.state) == (6, 0, PLAYING)
-    tournament, table = await play(stage)
+    tournament, entrants = await play(process)
     assert (tournament.state, tournament.games_played) == (OVER, 6)
-    assert [(row.bot, row.points, row.place) for row in table] == [
+    assert [(row.bot, row.points, row.place) for row in entrants] == [
         (A, 4.0, 1),
         (B, 2.0, 2),
         (C, 0.0, 3),
     ]
     assert tournament.HasField("end_time")
-    assert await stage.table() == {}, "a tournament has a table of its own"
+    assert await process.standings() == {}, "a tournament has standings of its own"
 
 
-async def test_a_swiss_event_goes_round_by_round(stage):
-    await connect(stage, *BOTS)
-    await stage.events.create(ADMIN, request(system=SWISS, bots=BOTS, rounds=2))
-    tournament, table = await play(stage)
+async def test_a_swiss_tournament_goes_round_by_round(process):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request(system=SWISS, bots=BOTS, rounds=2))
+    tournament, entrants = await play(process)
     assert (tournament.current_round, tournament.games_played) == (2, 4)
-    assert (table[0].bot, table[0].points) == (A, 2.0)
+    assert (entrants[0].bot, entrants[0].points) == (A, 2.0)
 
 
-async def test_a_bot_plays_one_game_of_a_tournament_at_a_time(stage):
-    await connect(stage, *BOTS)
-    await stage.events.create(ADMIN, request(bots=BOTS))
-    await stage.runner.round(await stage.store.games.now())
-    assert len(await running(stage)) == 2
+async def test_a_bot_plays_one_game_of_a_tournament_at_a_time(process):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request(bots=BOTS))
+    await process.runner.run_once(await process.store.games.now())
+    assert len(await running(process)) == 2
 
 
-async def test_a_tournament_goes_on_in_another_process(stage, redis_server):
-    await connect(stage, *BOTS)
-    await stage.events.create(ADMIN, request(bots=BOTS, rounds=2))
-    await play(stage, rounds=3)
+async def test_a_tournament_goes_on_in_another_process(process, redis_server):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request(bots=BOTS, rounds=2))
+    await play(process, rounds=3)
     async with ladder_process(redis_server.url) as other:
-        tournament, table = await play(other)
+        tournament, entrants = await play(other)
     assert (tournament.state, tournament.games_played) == (OVER, 24)
-    assert [row.points for row in table] == [12.0, 8.0, 4.0, 0.0]
+    assert [row.points for row in entrants] == [12.0, 8.0, 4.0, 0.0]
 
 
-async def test_who_is_not_connected_loses_when_patience_is_over(stage):
-    await connect(stage, A, B)
-    await stage.events.create(ADMIN, request(patience=Duration()))
-    tournament, table = await play(stage)
+async def test_who_is_not_connected_loses_when_patience_is_over(process):
+    await connect(process, A, B)
+    await process.tournaments.create(ADMIN, request(patience=Duration()))
+    tournament, entrants = await play(process)
     assert tournament.state == OVER
-    assert [(row.bot, row.points) for row in table] == [(A, 4.0), (B, 2.0), (C, 0.0)]
-    reasons = {each.end_reason: each.count for each in table[2].end_reasons}
+    assert [(row.bot, row.points) for row in entrants] == [(A, 4.0), (B, 2.0), (C, 0.0)]
+    reasons = {each.end_reason: each.count for each in entrants[2].end_reasons}
     assert reasons == {EndReason.END_REASON_UNSEATED: 4}
 
 
-async def test_who_is_not_connected_is_waited_for_with_patience(stage):
-    await connect(stage, A, B)
-    await stage.events.create(ADMIN, request())
-    tournament, _ = await play(stage, rounds=10)
+async def test_who_is_not_connected_is_waited_for_with_patience(process):
+    await connect(process, A, B)
+    await process.tournaments.create(ADMIN, request())
+    tournament, _ = await play(process, rounds=10)
     assert (tournament.state, tournament.games_played) == (PLAYING, 2)
-    await connect(stage, C)
-    tournament, _ = await play(stage)
+    await connect(process, C)
+    tournament, _ = await play(process)
     assert tournament.state == OVER
 
 
-async def test_who_does_not_answer_is_seated_again_and_then_loses(stage, monkeypatch):
+async def test_who_does_not_answer_is_seated_again_and_then_loses(process, monkeypatch):
     monkeypatch.setattr(tournament_runner, "READY_MS", -1)
-    await connect(stage, A, B)
-    await stage.events.create(ADMIN, request(bots=(A, B), patience=Duration()))
-    tournament, table = await play(stage, silent=(B,))
+    await connect(process, A, B)
+    await process.tournaments.create(ADMIN, request(bots=(A, B), patience=Duration()))
+    tournament, entrants = await play(process, silent=(B,))
     assert tournament.state == OVER
-    assert [(row.bot, row.points) for row in table] == [(A, 2.0), (B, 0.0)]
-    games = await stage.store.tournaments.games("cup")
+    assert [(row.bot, row.points) for row in entrants] == [(A, 2.0), (B, 0.0)]
+    games = await process.store.tournaments.games("cup")
     assert all(game.attempt >= 1 for game in games.values())
 
 
-async def test_a_cancelled_tournament_keeps_its_table_and_ends_its_games(stage):
-    await connect(stage, *BOTS)
-    await stage.events.create(ADMIN, request())
-    await stage.runner.round(await stage.store.games.now())
-    (game_id,) = await running(stage)
-    cancelled = await stage.events.cancel(ADMIN, "cup", "")
+async def test_a_cancelled_tournament_keeps_its_standings_and_ends_its_games(process):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request())
+    await process.runner.run_once(await process.store.games.now())
+    (game_id,) = await running(process)
+    cancelled = await process.tournaments.cancel(ADMIN, "cup", "")
     assert cancelled.state == TournamentState.TOURNAMENT_STATE_CANCELLED
-    assert (await stage.use_cases.view(game_id)).stored.state == "over"
-    assert await stage.events.cancel(ADMIN, "cup", "") == cancelled
-    await stage.runner.round(await stage.store.games.now() + 10_000)
-    assert (await stage.events.get("cup"))[0].games_played == 0
-    entries, _ = await stage.administration.audit_entries(AuditKind.AUDIT_KIND_ADMIN_ACT, 0, "")
+    assert (await process.use_cases.view(game_id)).stored.state == "over"
+    assert await process.tournaments.cancel(ADMIN, "cup", "") == cancelled
+    await process.runner.run_once(await process.store.games.now() + 10_000)
+    assert (await process.tournaments.get("cup"))[0].games_played == 0
+    entries, _ = await process.administration.list_audit_entries(
+        AuditKind.AUDIT_KIND_ADMIN_ACT, 0, ""
+    )
     assert [each.message for each in entries] == [
         "cancelled the tournament cup",
         "created the tournament cup",
     ]
 
 
-async def test_the_same_request_makes_one_tournament_and_another_finds_the_name_in_use(stage):
-    first = await stage.events.create(ADMIN, request(request_id="one"))
-    assert await stage.events.create(ADMIN, request(request_id="one")) == first
+async def test_the_same_request_makes_one_tournament_and_another_finds_the_name_in_use(process):
+    first = await process.tournaments.create(ADMIN, request(request_id="one"))
+    assert await process.tournaments.create(ADMIN, request(request_id="one")) == first
     with pytest.raises(AlreadyExists):
-        await stage.events.create(ADMIN, request(request_id="two"))
+        await process.tournaments.create(ADMIN, request(request_id="two"))
 
 
-async def test_tournaments_are_listed_the_newest_first_in_pages(stage):
+async def test_tournaments_are_listed_the_newest_first_in_pages(process):
     for name in ("one", "two", "three"):
-        await stage.events.create(ADMIN, request(name))
-    await stage.events.cancel(ADMIN, "two", "")
+        await process.tournaments.create(ADMIN, request(name))
+    await process.tournaments.cancel(ADMIN, "two", "")
     everything = TournamentState.TOURNAMENT_STATE_UNSPECIFIED
-    first, token = await stage.events.listed(everything, 2, "")
-    rest, last = await stage.events.listed(everything, 2, token)
+    first, token = await process.tournaments.list_tournaments(everything, 2, "")
+    rest, last = await process.tournaments.list_tournaments(everything, 2, token)
     assert [each.name for each in [*first, *rest]] == ["three", "two", "one"]
     assert not last
-    playing, _ = await stage.events.listed(PLAYING, 0, "")
+    playing, _ = await process.tournaments.list_tournaments(PLAYING, 0, "")
     assert [each.name for each in playing] == ["three", "one"]
     with pytest.raises(NotFound, match="there is no tournament four"):
-        await stage.events.get("four")
+        await process.tournaments.get("four")
 
 
 @pytest.mark.parametrize(
@@ -207,11 +209,11 @@ async def test_tournaments_are_listed_the_newest_first_in_pages(stage):
         ({"patience": Duration(seconds=1), "bots": BOTS, "rounds": 101}, "1 to 100"),
     ],
 )
-async def test_what_cannot_be_held_is_refused(stage, wrong, why):
+async def test_what_cannot_be_held_is_refused(process, wrong, why):
     with pytest.raises(InvalidRequest, match=why):
-        await stage.events.create(ADMIN, request(**wrong))
+        await process.tournaments.create(ADMIN, request(**wrong))
 
 
-async def test_a_bot_that_does_not_exist_cannot_play(stage):
+async def test_a_bot_that_does_not_exist_cannot_play(process):
     with pytest.raises(UnknownAccount):
-        await stage.events.create(ADMIN, request(bots=(A, "eve/nobody")))
+        await process.tournaments.create(ADMIN, request(bots=(A, "eve/nobody")))

@@ -26,7 +26,7 @@ from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 from himeji_server import limits as values, pagination
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.accounts.token_cache import SECONDS, TokenCache
+from himeji_server.accounts.token_cache import CACHE_SECONDS, TokenCache
 from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
@@ -71,7 +71,7 @@ def test_the_page_has_the_figure_of_the_code(name):
     assert float(ROWS[name][0].replace(",", "")) == stated_limits()[name]
 
 
-def test_every_constant_of_the_module_is_told():
+def test_every_constant_of_the_module_is_on_the_page():
     constants = {name for name in vars(values) if name.startswith("MOST_")}
     hard = {"MOST_BYTES_READ": "4 MB", "MOST_METADATA_READ": "32 kB"}
     named = {f"MOST_{each.upper()}" for each in ("message_bytes", "metadata_bytes")}
@@ -92,36 +92,36 @@ def test_a_bucket_allows_a_burst_and_then_its_rate():
     now = [0.0]
     bucket = TokenBucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
     for _ in range(3):
-        bucket.take()
+        bucket.acquire()
     with pytest.raises(errors.RateLimited) as refused:
-        bucket.take()
+        bucket.acquire()
     assert refused.value.details == {"limit": "calls", "allowed": "4", RETRY_AFTER: "251"}
     now[0] += 0.251
-    bucket.take()
+    bucket.acquire()
     with pytest.raises(errors.RateLimited):
-        bucket.take()
+        bucket.acquire()
 
 
-def test_rates_are_counted_apart_and_the_house_not_at_all():
+def test_rate_limits_are_counted_by_key_and_house_bots_not_at_all():
     rates = RateLimiter("calls", per_second=1, at_once=1)
-    rates.take("ada")
-    rates.take("grace")
+    rates.acquire("ada")
+    rates.acquire("grace")
     for _ in range(5):
-        rates.take(HOUSE)
+        rates.acquire(HOUSE)
     with pytest.raises(errors.RateLimited):
-        rates.take("ada")
+        rates.acquire("ada")
 
 
-def test_a_place_is_free_again_when_it_is_left():
+def test_a_slot_is_free_again_when_it_is_released():
     places = ConcurrencyLimit("streams", per_owner=1, in_all=2)
-    with places.held("ada"):
-        with pytest.raises(errors.LimitExceeded) as refused, places.held("ada"):
+    with places.slot("ada"):
+        with pytest.raises(errors.LimitExceeded) as refused, places.slot("ada"):
             pass
         assert refused.value.details == {"limit": "streams_per_owner", "allowed": "1"}
-        with places.held("grace"), pytest.raises(errors.LimitExceeded) as full, places.held("eve"):
+        with places.slot("grace"), pytest.raises(errors.LimitExceeded) as full, places.slot("eve"):
             pass
         assert full.value.details == {"limit": "streams", "allowed": "2", RETRY_AFTER: "10000"}
-    with places.held("ada"):
+    with places.slot("ada"):
         pass
 
 
@@ -194,7 +194,7 @@ def arena(short_folder, cluster):
     async def opened_with(**changed):
         folder, url = short_folder / "d", None if cluster is None else cluster.url
         settings = Settings(port=0, data=folder, redis=url, limits=replace(Limits(), **changed))
-        async with serve.arena(settings) as opened:
+        async with serve.open_arena(settings) as opened:
             token = (folder / "token").read_text().strip()
             client = Client(f"127.0.0.1:{opened.port}", token)
             try:
@@ -239,7 +239,7 @@ async def test_streams_are_limited_in_a_process(arena):
         assert told(await refused(second.read())) == (errors.LimitExceeded, "streams", "1")
 
 
-async def test_who_comes_to_a_full_process_is_refused_before_anything_is_looked_up(arena):
+async def test_a_full_process_refuses_streams_before_any_lookup(arena):
     async with arena(streams=1) as client:
         await client.stream("local/one")
         client.metadata = (("authorization", "Bearer nobody-knows-this"),)
@@ -252,7 +252,7 @@ async def test_who_comes_to_a_full_process_is_refused_before_anything_is_looked_
         assert error.details[RETRY_AFTER] == "10000"
 
 
-async def test_watchers_are_limited_and_told_so_in_a_last_message(arena):
+async def test_spectators_are_limited_and_get_the_reason_in_a_last_message(arena):
     async with arena(watchers_per_owner=1) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())
         first = client.games.WatchGame(request, metadata=client.metadata)
@@ -310,7 +310,7 @@ async def test_games_that_are_played_are_limited_until_one_is_over(arena):
         await eventually(lambda: client.join(second))
 
 
-async def test_a_seat_that_was_not_had_does_not_count(arena):
+async def test_a_seat_that_could_not_be_taken_does_not_count(arena):
     async with arena(games_per_owner=1) as client:
         full = await client.create()
         await client.join(full)
@@ -333,7 +333,7 @@ async def at_once(call):
     return len(found) - len(refusals), refusals
 
 
-async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(arena):
+async def test_calls_are_limited_by_owner_and_the_error_says_how_long_to_wait(arena):
     async with arena(calls_per_second=2, calls_at_once=3) as client:
         answered, refusals = await at_once(client.who_am_i)
         assert answered >= 3
@@ -345,7 +345,7 @@ async def test_calls_are_limited_by_owner_and_told_how_long_to_wait(arena):
         await client.who_am_i()
 
 
-async def test_strangers_are_limited_by_address_and_health_checks_are_not(arena):
+async def test_anonymous_calls_are_limited_by_address_and_health_checks_are_not(arena):
     async with arena(calls_per_second=1, calls_at_once=2) as client:
         stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
         request = rules_service_pb2.ListRulesetsRequest()
@@ -577,17 +577,17 @@ async def store(start_redis):
     await opened.close()
 
 
-async def test_a_token_is_looked_up_once_in_its_short_life(store):
+async def test_a_token_is_looked_up_once_while_it_is_cached(store):
     accounts, now = Accounts(store), [0.0]
     await accounts.prepare()
-    issued = await accounts.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
+    issued = await accounts.tokens.issue_for_arena(TokenRequest(HOUSE, scopes=(1,)))
     looked = []
     accounts.tokens.verify = counted(accounts.tokens.verify, looked)
     verified = TokenCache(accounts.tokens, clock=lambda: now[0])
     for _ in range(5):
         assert (await verified.verify(issued.secret)).owner == HOUSE
     assert len(looked) == 1
-    now[0] += SECONDS
+    now[0] += CACHE_SECONDS
     await verified.verify(issued.secret)
     assert len(looked) == 2
 
@@ -600,26 +600,26 @@ def counted(function, calls):
     return call
 
 
-async def test_a_token_revoked_here_stops_at_once_and_elsewhere_after_its_short_life(store):
+async def test_a_token_revoked_here_stops_at_once_and_elsewhere_when_its_cache_entry_expires(store):
     here, elsewhere, now = Accounts(store), Accounts(store), [0.0]
     await here.prepare()
-    issued = await here.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
+    issued = await here.tokens.issue_for_arena(TokenRequest(HOUSE, scopes=(1,)))
     near, far = TokenCache(here.tokens), TokenCache(elsewhere.tokens, clock=lambda: now[0])
     for verified in (near, far):
         await verified.verify(issued.secret)
     await here.tokens.store.revoke(issued.token.token_id)
     with pytest.raises(errors.InvalidToken):
         await near.verify(issued.secret)
-    now[0] += SECONDS
+    now[0] += CACHE_SECONDS
     with pytest.raises(errors.InvalidToken):
         await far.verify(issued.secret)
-    assert SECONDS <= 1
+    assert CACHE_SECONDS <= 1
 
 
-async def test_an_answer_that_crosses_a_revocation_is_not_kept(store):
+async def test_an_answer_that_crosses_a_revocation_is_not_cached(store):
     accounts = Accounts(store)
     await accounts.prepare()
-    issued = await accounts.tokens.for_arena(TokenRequest(HOUSE, scopes=(1,)))
+    issued = await accounts.tokens.issue_for_arena(TokenRequest(HOUSE, scopes=(1,)))
     verify = accounts.tokens.verify
 
     async def slow(secret):

@@ -66,7 +66,7 @@ class Local:
         self.call("SubmitActions", request)
 
 
-def test_what_an_arena_does_is_in_its_figures(start_arena, tmp_path, wait_until):
+def test_what_an_arena_does_is_in_its_metrics(start_arena, tmp_path, wait_until):
     arena = start_arena("--port", "0", "--data", str(tmp_path), "--metrics-port", "0").opened()
     url = arena.facts["metrics"]
     with grpc.insecure_channel(arena.address) as channel:
@@ -114,7 +114,7 @@ def endless(first):
     threading.Event().wait(60)
 
 
-def test_methods_that_do_not_exist_share_one_name(counting, wait_until):
+def test_methods_that_do_not_exist_share_one_label(counting, wait_until):
     with grpc.insecure_channel(counting.address) as channel:
         for number in range(3):
             with pytest.raises(grpc.RpcError):
@@ -126,7 +126,7 @@ def test_methods_that_do_not_exist_share_one_name(counting, wait_until):
     assert not [labels for labels in found if any("made.Up" in label for label in labels)]
 
 
-def test_figures_are_served_on_this_machine_alone_and_only_if_wanted(start_arena, tmp_path):
+def test_metrics_are_served_on_this_machine_alone_and_only_on_request(start_arena, tmp_path):
     silent = start_arena("--port", "0", "--data", str(tmp_path / "a")).opened()
     assert "metrics" not in silent.facts
     arena = start_arena(
@@ -149,7 +149,7 @@ def test_a_port_in_use_is_refused_with_a_sentence(start_arena, tmp_path):
     assert "Traceback" not in arena.errors
 
 
-def test_every_figure_is_on_the_page_of_operations_and_no_other():
+def test_every_metric_is_on_the_page_of_operations_and_no_other():
     ours = {family.name for family in metrics.REGISTRY.collect()}
     told = re.findall(r"^\| `(himeji_\w+)", PAGE, re.MULTILINE)
     assert {name.removesuffix("_total") for name in told} == {

@@ -324,7 +324,7 @@ def test_illegal_actions_are_refused_with_the_rule_before_they_are_sent(place):
     assert visitor.get(f"/games/{game_id}/turn?{query}", accept="application/json").status == 409
 
 
-def test_browsers_that_came_first_make_room(place):
+def test_the_oldest_browsers_are_retired_for_new_ones(place):
     names = []
     for _ in range(browser_players.MOST + 1):
         visitor = place.visitor()

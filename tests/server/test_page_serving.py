@@ -19,13 +19,13 @@ def test_the_usual_port_gives_way_and_a_port_that_was_named_does_not(monkeypatch
         taken.listen()
         port = taken.getsockname()[1]
         monkeypatch.setattr(server, "DEFAULT_HTTP_PORT", port)
-        with server.listening(server.USUAL_HTTP_PORT) as door:
-            assert door.getsockname()[1] not in (0, port)
+        with server.bind_socket(server.USUAL_HTTP_PORT) as listener:
+            assert listener.getsockname()[1] not in (0, port)
         with pytest.raises(StartRefusedError, match="--http-port") as refused:
-            server.listening(port)
+            server.bind_socket(port)
         assert refused.value.exit_code == ExitCode.PORT_IN_USE
-    with server.listening(server.USUAL_HTTP_PORT) as door:
-        assert door.getsockname()[1] == port
+    with server.bind_socket(server.USUAL_HTTP_PORT) as listener:
+        assert listener.getsockname()[1] == port
 
 
 def test_without_a_port_there_is_no_page(start_arena):
@@ -34,7 +34,7 @@ def test_without_a_port_there_is_no_page(start_arena):
     assert arena.stop() == 0
 
 
-def test_every_process_serves_the_page_and_knows_every_guest(start_arena):
+def test_every_process_serves_the_page_and_knows_every_browser_player(start_arena):
     arena = start_arena("--port", "0", "--http-port", "0", "--processes", "2").opened()
     visitor = visitor_of(arena)
     game_id = visitor.sit()

@@ -20,7 +20,7 @@ from himeji.v1 import game_pb2, game_service_pb2 as games_pb2, play_service_pb2 
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import from_rpc_error
-from himeji_server.launch import supervisor
+from himeji_server.launch import worker_pool
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
@@ -169,7 +169,7 @@ def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_streams_are_told_before_the_sockets_close(
+def test_streams_are_notified_before_the_sockets_close(
     start_arena, tmp_path, is_alive, processes, number
 ):
     options = ("--port", "0", "--house", "none", "--processes", str(processes))
@@ -190,7 +190,7 @@ def test_streams_are_told_before_the_sockets_close(
     assert "Traceback" not in arena.errors
 
 
-def test_a_spectator_is_told_as_well(start_arena, tmp_path):
+def test_a_spectator_is_notified_as_well(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path), "--house", "none").opened()
     metadata = metadata_of(arena)
     with grpc.insecure_channel(arena.address) as channel:
@@ -255,7 +255,7 @@ def test_a_process_reads_the_settings_that_its_parent_wrote():
         limits=Limits(games_per_owner=7, slow_seconds=1.5),
         processes=4,
     )
-    number, read = supervisor.read(supervisor.written(2, settings))
+    number, read = worker_pool.from_json(worker_pool.to_json(2, settings))
     assert number == 2
     # Token files and house bots are the parent's alone.
     assert read == replace(settings, admin_token_file=None, house=())

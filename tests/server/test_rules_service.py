@@ -229,7 +229,7 @@ async def test_a_game_played_through_the_service_is_the_game_of_the_engine(stub,
         assert all(line.rule for line in each.breakdown)
 
 
-async def test_without_actions_the_legal_ones_are_told(stub):
+async def test_without_actions_the_answer_has_the_legal_ones(stub):
     game = played()
     answer = await apply(stub, to_position(game))
     assert list(answer.legal_actions) == game.legal()

@@ -11,12 +11,13 @@ import grpc
 import pytest
 import redis
 from click.testing import CliRunner
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 from himeji import rules
 from himeji.rules.datafile import packaged
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
-from himeji_server.launch import cli, serve as life
+from himeji_server.launch import cli, serve
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.readiness import ALIVE
 from himeji_server.store import keys
@@ -25,6 +26,7 @@ from tests.server.conftest import open_arena
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+REFLECTION = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 
 
@@ -41,12 +43,21 @@ def health(address: str, service: str = "") -> int:
         return health_pb2_grpc.HealthStub(channel).Check(request, timeout=120).status
 
 
-def reflected_services(address: str) -> set[str]:
+def reflect(address: str, service: str, **question: str) -> reflection_pb2.ServerReflectionResponse:
+    """Ask a reflection service; the messages of v1 and v1alpha are the same on the wire."""
     with grpc.insecure_channel(address) as channel:
-        stub = reflection_pb2_grpc.ServerReflectionStub(channel)
-        question = reflection_pb2.ServerReflectionRequest(list_services="")
-        answer = next(iter(stub.ServerReflectionInfo(iter([question]), timeout=120)))
-        return {each.name for each in answer.list_services_response.service}
+        call = channel.stream_stream(
+            f"/{service}/ServerReflectionInfo",
+            request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+            response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+        )
+        request = reflection_pb2.ServerReflectionRequest(**question)
+        return next(iter(call(iter([request]), timeout=120)))
+
+
+def reflected_services(address: str, service: str) -> set[str]:
+    answer = reflect(address, service, list_services="")
+    return {each.name for each in answer.list_services_response.service}
 
 
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
@@ -59,7 +70,7 @@ def test_an_arena_announces_itself_in_one_block(start_arena, tmp_path):
     assert "Traceback" not in arena.errors
 
 
-def test_what_the_block_tells_to_type_next_works(opened):
+def test_the_command_that_the_announcement_suggests_works(opened):
     command = opened.facts["next"].partition("(")[0].split()
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     assert told.stdout == f"{opened.address} SERVING\n"
@@ -71,7 +82,7 @@ def test_every_service_is_healthy_for_a_separate_process(opened):
     assert [health(opened.address, name) for name in names] == [SERVING] * len(names)
 
 
-def test_health_can_be_told_to_programs(opened):
+def test_health_can_be_printed_as_json(opened):
     port = opened.address.rpartition(":")[2]
     told = subprocess.run(
         [HIMEJI, "health", "--port", port, "--json"], capture_output=True, text=True, check=True
@@ -92,11 +103,25 @@ def test_a_health_check_of_nothing_is_one_sentence(start_arena, tmp_path):
 
 
 def test_reflection_is_there_in_development_mode_alone(opened, start_arena, tmp_path):
-    assert set(rpc_handlers.services()) <= reflected_services(opened.address)
     ranked = start_arena("--port", "0", "--data", str(tmp_path), "--ranked").opened()
-    with pytest.raises(grpc.RpcError) as refused:
-        reflected_services(ranked.address)
-    assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    for service in REFLECTION:
+        assert set(rpc_handlers.services()) <= reflected_services(opened.address, service)
+        with pytest.raises(grpc.RpcError) as refused:
+            reflected_services(ranked.address, service)
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize("service", REFLECTION)
+def test_reflection_describes_every_service_that_it_lists(opened, service):
+    listed = reflected_services(opened.address, service)
+    assert listed >= set(REFLECTION)
+    for name in listed:
+        answer = reflect(opened.address, service, file_containing_symbol=name)
+        files = map(
+            FileDescriptorProto.FromString, answer.file_descriptor_response.file_descriptor_proto
+        )
+        described = {f"{file.package}.{each.name}" for file in files for each in file.service}
+        assert name in described
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -252,7 +277,7 @@ def test_health_follows_a_redis_that_comes_to_take_no_writes(start_arena, start_
         assert next(watch).status == NOT_SERVING
         client.replicaof("NO", "ONE")
         assert next(watch).status == SERVING
-        assert not client.exists(keys.PULSE)
+        assert not client.exists(keys.WRITE_PROBE)
     assert arena.stop() == 0
 
 
@@ -285,7 +310,7 @@ def test_help_names_every_option_and_its_variable():
 @pytest.mark.parametrize(("games", "waiting"), [(10, 200), (1_000, 200), (5_000, 1_000)])
 def test_who_may_have_more_games_may_let_more_of_them_wait(monkeypatch, games, waiting):
     asked = []
-    monkeypatch.setattr(life, "run", lambda settings, **_more: asked.append(settings))
+    monkeypatch.setattr(serve, "run", lambda settings, **_more: asked.append(settings))
     found = CliRunner().invoke(cli.serve, ["--games-per-owner", str(games)])
     assert found.exit_code == 0, found.output
     assert asked[0].limits.games_per_owner == games

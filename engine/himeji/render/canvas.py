@@ -105,15 +105,12 @@ class Canvas:
     def rect(
         self, x: Number, y: Number, width: Number, height: Number, **look: Value | None
     ) -> None:
-        """A rectangle."""
         self.add("rect", x=x, y=y, width=width, height=height, **look)
 
     def circle(self, x: Number, y: Number, radius: Number, **look: Value | None) -> None:
-        """A circle."""
         self.add("circle", cx=x, cy=y, r=radius, **look)
 
     def path(self, d: str, **look: Value | None) -> None:
-        """A path."""
         self.add("path", d=d, **look)
 
     def text(self, x: Number, y: Number, text: str, **font: Unpack[Font]) -> None:

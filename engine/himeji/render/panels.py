@@ -7,14 +7,14 @@ from typing import Final, NamedTuple
 
 from himeji.render.canvas import Canvas, Number, shortened, width_of, wrapped
 from himeji.render.icons import ICONS, badge, icon
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.render.palette import CLANS, EDGE, INK, LIGHT_ROW, MUTED, ON_DARK, PANEL
 from himeji.render.phrases import RECONSTRUCTED, parted, phrase
 from himeji.render.situation import answers, asked, foremost, goods_of, points, who
 from himeji.rules.clans import ClanGame
 from himeji.rules.components import AnyComponent
+from himeji.rules.constants import GOOD_NAMES, INFLUENCE, UNLIMITED
 from himeji.rules.effects import Effect
-from himeji.rules.words import GOOD_NAMES, INFLUENCE, UNLIMITED
 
 PAD: Final = 14
 TIMES: Final = "\N{MULTIPLICATION SIGN}"

@@ -26,7 +26,6 @@ class Line:
 
     @property
     def width(self) -> int:
-        """Columns it takes."""
         return sum(len(text) for text, _ in self.spans)
 
     def __add__(self, other: Line | str) -> Line:

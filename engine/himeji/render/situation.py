@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from himeji.rules.clans import ClanGame
-from himeji.rules.words import RIVAL_GOODS
+from himeji.rules.constants import RIVAL_GOODS
 
 
 def who(game: ClanGame, clan: int) -> str:

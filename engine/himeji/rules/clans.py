@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from himeji.rules.chance import Chance
-from himeji.rules.game import GAIN, LOST, PAY, Game, Step
-from himeji.rules.words import (
+from himeji.rules.constants import (
     COIN,
     DONE,
     EXCHANGE_COIN,
@@ -18,6 +17,7 @@ from himeji.rules.words import (
     SEAL,
     count,
 )
+from himeji.rules.game import GAIN, LOST, PAY, Game, Step
 
 if TYPE_CHECKING:
     from himeji.rules.ruleset import Ruleset
@@ -146,7 +146,6 @@ class FinalExchange(Step):
         return (DONE,) if game.free_answers(self) else ()
 
     def question(self, game: Any) -> str:
-        """Ask for exchanges."""
         return "exchange the last seals, or be done"
 
     def run(self, game: Any) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from himeji.rules import description
+from himeji.rules.constants import GOODS, RESOURCES, UNLIMITED
 from himeji.rules.datafile import SOURCES, DataFile, Entry, parse_each
 from himeji.rules.effects import Effect, Parse
 from himeji.rules.errors import BadComponents
-from himeji.rules.words import GOODS, RESOURCES, UNLIMITED
 
 
 class AnyComponent:
@@ -83,27 +83,27 @@ Invariants = Mapping[str, Callable[[Any], bool]]
 """Sentences about the whole box that no single entry can show, each with its check."""
 
 
-class Plan(NamedTuple):
-    """How a family reads a data file: cards, then board, then what must hold for the whole."""
+class BoxContents(NamedTuple):
+    """What a data file holds: cards, then board, then what must hold for the whole box."""
 
-    make: Callable[[int, str, Entry], AnyComponent]
+    make: Callable[[int, str, Entry], AnyComponent]  # a component of number and kind
     readers: Readers
     board: Sequence[ReadPart]
     invariants: Invariants
 
 
-def fill(box: Box[Any], data: DataFile, parse: Parse, plan: Plan) -> None:
+def fill(box: Box[Any], data: DataFile, parse: Parse, contents: BoxContents) -> None:
     """Read a data file into a box and check it completely."""
-    for kind, read in plan.readers.items():
+    for kind, read in contents.readers.items():
         for entry in data.entries(kind):
-            component = plan.make(len(box.names), kind, entry)
+            component = contents.make(len(box.names), kind, entry)
             box.add(component, entry)
             read(component, entry, parse)
             entry.finish()
-    for read_part in plan.board:
+    for read_part in contents.board:
         read_part(box, data, parse)
     data.finish()
-    for sentence, holds in plan.invariants.items():
+    for sentence, holds in contents.invariants.items():
         if not holds(box):
             raise BadComponents(f"{data.name}: the box: {sentence}: it does not hold")
 

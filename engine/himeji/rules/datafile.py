@@ -66,7 +66,6 @@ class Entry:
         return value
 
     def text(self, key: str) -> str:
-        """A text."""
         value = self._get(key)
         if not isinstance(value, str):
             raise self.fault(key, f"expected a text, found {value!r}")
@@ -87,7 +86,6 @@ class Entry:
         return value
 
     def items(self, key: str) -> list[Any]:
-        """A list."""
         value = self._get(key)
         if not isinstance(value, list):
             raise self.fault(key, f"expected a list, found {value!r}")
@@ -114,7 +112,6 @@ class Entry:
         return [self._entry(f"{key}[{n}]", value) for n, value in enumerate(self.items(key))]
 
     def entry(self, key: str) -> Entry:
-        """A table."""
         return self._entry(key, self._get(key))
 
     def source(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from himeji.rules.game import ACTION, DRAW, ROLL
@@ -21,14 +21,14 @@ class Option(NamedTuple):
     text: str
 
 
-class Effect(NamedTuple):
+class DescribedEffect(NamedTuple):
     """What a face gives: an operation, what it works on and how many; a price and its parts."""
 
     op: str
     what: str = ""
     amount: int = 0
-    costs: tuple[Effect, ...] = ()
-    parts: tuple[Effect, ...] = ()
+    costs: tuple[DescribedEffect, ...] = ()
+    parts: tuple[DescribedEffect, ...] = ()
 
 
 class Face(NamedTuple):
@@ -36,7 +36,7 @@ class Face(NamedTuple):
 
     name: str
     text: str
-    effects: tuple[Effect, ...]
+    effects: tuple[DescribedEffect, ...]
     dark: bool = False
 
 
@@ -67,7 +67,7 @@ class BoardPart(NamedTuple):
     facts: tuple[tuple[str, int], ...]
 
 
-class StepKind(NamedTuple):
+class DescribedStep(NamedTuple):
     """A kind of step, with the meaning of each number that `Ruleset.step_parts` gives."""
 
     kind: int
@@ -100,6 +100,6 @@ class Rule(NamedTuple):
     text: str
 
 
-def numbered(names: Sequence[str], numbers: Sequence[int] | None = None) -> str:
+def numbered(names: Sequence[str] | Mapping[int, str], numbers: Sequence[int] | None = None) -> str:
     """Names with the numbers that stand for them: 0 coral, 1 black, 2 white."""
     return ", ".join(f"{n} {names[n]}" for n in numbers or range(len(names)))

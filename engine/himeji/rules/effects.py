@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from himeji.rules import description
-from himeji.rules.words import GOOD_NAMES
+from himeji.rules.constants import GOOD_NAMES
 
 CODES_PER_WORD: Final = 16  # amounts from 0 to 15
 GAINED: Final = (*GOOD_NAMES, "any", "coin/seal")
@@ -70,16 +70,16 @@ class Vocabulary:
         return {text: effect.code for text, effect in sorted(self._effects.items())}
 
 
-def describe_effect(effect: Effect) -> description.Effect:
+def describe_effect(effect: Effect) -> description.DescribedEffect:
     """A word of the vocabulary, taken apart: goods that come in numbers are a gain."""
     head, _, tail = effect.text.partition(" ")
     if head.isdecimal() and tail in GAINED:
-        return description.Effect("gain", tail, int(head))
+        return description.DescribedEffect("gain", tail, int(head))
     if head.isdecimal():
-        return description.Effect(tail, "", int(head))
+        return description.DescribedEffect(tail, "", int(head))
     if tail.startswith("-"):
-        return description.Effect(head, "discount", int(tail[1:]))
-    return description.Effect(head, tail)
+        return description.DescribedEffect(head, "discount", int(tail[1:]))
+    return description.DescribedEffect(head, tail)
 
 
 def describe_face(name: str, effects: Sequence[Effect]) -> description.Face:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from himeji.rules.constants import GOOD_NAMES, count
 from himeji.rules.description import EventKind, numbered
 from himeji.rules.game import ACTION, EVENT_KINDS, GAIN, LOST, OVER, PAY, SCORE, Record
-from himeji.rules.words import GOOD_NAMES, count
 
 if TYPE_CHECKING:
     from himeji.rules.ruleset import Ruleset

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import CHOOSE, FOOD, GOOD_NAMES, IRON, PEARL
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.words import CHOOSE, FOOD, GOOD_NAMES, IRON, PEARL
 
 MOST_AMOUNT: Final = 16  # more than any icon gives
 
@@ -27,7 +27,6 @@ class Gain(Effect):
         self.amount = amount
 
     def start(self, game: ClanGame, seat: int, rule: str) -> None:
-        """Take it."""
         game.gain(seat, self.good, self.amount, rule)
 
 

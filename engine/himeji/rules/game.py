@@ -274,3 +274,12 @@ class Game:
             rule=rule,
             legal=self.answers,
         )
+
+
+def stand_in(game: Game) -> int:
+    """The action that is played for a seat that was lost, so that everybody can foresee it.
+
+    It is the lowest legal action that is no free answer; where something may be declined, it is.
+    """
+    free = game.free_answers(game.stack[-1])
+    return next(action for action in game.answers if action not in free)

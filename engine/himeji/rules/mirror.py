@@ -127,5 +127,4 @@ class _EndOfScript(Chance):
         return self.roll(slot, 0)
 
     def clone(self) -> Chance:
-        """The same end."""
         return self

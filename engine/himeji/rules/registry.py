@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from himeji.rules.castle.base import base_ruleset
-from himeji.rules.castle.matcha import matcha_ruleset
-from himeji.rules.castle.matcha_solo import matcha_solo_ruleset
-from himeji.rules.castle.solo import solo_ruleset
+from himeji.rules.castle.matcha.matcha import matcha_ruleset
+from himeji.rules.castle.matcha.matcha_solo import matcha_solo_ruleset
+from himeji.rules.castle.solo.solo import solo_ruleset
 from himeji.rules.chance import Chance, seeded
 from himeji.rules.datafile import data_files, packaged
 from himeji.rules.duel.duel import duel_ruleset

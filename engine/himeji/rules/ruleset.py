@@ -9,9 +9,10 @@ from typing import Any
 from himeji.rules.actions import ActionTable
 from himeji.rules.chance import Chance
 from himeji.rules.datafile import packaged
-from himeji.rules.description import BoardPart, Component, EventKind, Option, Rule, StepKind
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind, Option, Rule
 from himeji.rules.errors import InvalidRequest, VersionMismatch
 from himeji.rules.game import Game, Record, Step
+from himeji.rules.packing import StateTable, frame, pack, unpack
 from himeji.rules.rulebook import paragraphs
 from himeji.rules.scoring import ScoreLine
 from himeji.rules.steps import StepCodec
@@ -29,7 +30,6 @@ class Ruleset:
     choices: Mapping[str, tuple[str, ...]]  # options; the first value is the default
     option_words: Mapping[str, str]  # what each option does
     actions: ActionTable
-    event_kinds: Mapping[int, str]
     pages: tuple[str, ...]  # the packaged pages with the text of the rules, in reading order
     goods: tuple[int, ...]  # that clans hold
     cap_rule: str  # says what happens to a gain beyond the cap
@@ -38,7 +38,14 @@ class Ruleset:
     exchanges: tuple[int, ...]  # goods that 2 seals buy
     setup: tuple[Callable[[Any], None], ...]  # what happens before the first decision, in order
     scoring: tuple[ScoreLine, ...]
+    event_kinds: Mapping[int, str] = field(init=False)
     codec: StepCodec = field(init=False)  # writes and reads pending steps
+    state: StateTable = field(init=False)  # the fields that packed positions hold
+    frame: list[int] = field(init=False)  # what packed positions begin with
+
+    def __post_init__(self) -> None:
+        """What follows from the fields."""
+        self.frame = frame(self.name, self.revision)
 
     def empty(self, seats: int, chance: Chance, options: Mapping[str, str]) -> Game:
         """A game before its set-up."""
@@ -54,7 +61,7 @@ class Ruleset:
 
     def read(self, data: bytes, chance: Chance) -> Game:
         """The game that `Game.dumps` wrote, without the frame that names the ruleset."""
-        raise NotImplementedError
+        return unpack(self, data, chance)
 
     def parse(self, position: Mapping[str, Any], chance: Chance) -> Game:
         """The game of a position in JSON form; refuses an impossible one with every reason."""
@@ -62,7 +69,7 @@ class Ruleset:
 
     def write(self, game: Any) -> bytes:
         """The position of a game as compact bytes, with the frame that names the ruleset."""
-        raise NotImplementedError
+        return pack(game)
 
     def describe(self, game: Any) -> dict[str, Any]:
         """The position of a game with names instead of numbers."""
@@ -102,7 +109,7 @@ class Ruleset:
         """Every printed part of the boards, kind by kind; none where all is on components."""
         return []
 
-    def describe_steps(self) -> list[StepKind]:
+    def describe_steps(self) -> list[DescribedStep]:
         """Every kind of step, ascending, as `step_parts` numbers them."""
         raise NotImplementedError
 

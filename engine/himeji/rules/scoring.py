@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from himeji.rules.constants import COIN, GOODS, RESOURCES, SEAL, VP
 from himeji.rules.game import OVER, SCORE
-from himeji.rules.words import COIN, GOODS, RESOURCES, SEAL, VP
 
 
 class ScoreLine:

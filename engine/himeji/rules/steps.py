@@ -6,44 +6,44 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from himeji.rules import description
-from himeji.rules.forms import Flag, Form, Rule
 from himeji.rules.game import Step
+from himeji.rules.step_fields import FieldType, Flag, RuleId
 
 
 class StepKind:
-    """A kind of step: its name, how to build one, and its fields with their forms, in order.
+    """A kind of step: its name, how to build one, and its fields with their types, in order.
 
-    A form that depends on the ruleset is named; the codec is given the forms by their names.
+    A type that depends on the ruleset is named; the codec is given the types by their names.
     """
 
-    def __init__(self, name: str, step: Callable[..., Step], **fields: Form | str) -> None:
+    def __init__(self, name: str, step: Callable[..., Step], **fields: FieldType | str) -> None:
         self.name = name
         self.step = step
         self.fields = fields
 
 
-NUMBER = Form()
+NUMBER = FieldType()
 FLAG = Flag()
-RULE = Rule()
+RULE = RuleId()
 
 
 class StepCodec:
     """Writes the steps of a ruleset as numbers and as JSON, and reads them back."""
 
-    def __init__(self, kinds: tuple[StepKind, ...], forms: Mapping[str, Form]) -> None:
+    def __init__(self, kinds: tuple[StepKind, ...], types: Mapping[str, FieldType]) -> None:
         self.kinds = kinds
-        self._fields: list[dict[str, Form]] = [
+        self._fields: list[dict[str, FieldType]] = [
             {
-                field: forms[form] if isinstance(form, str) else form
-                for field, form in kind.fields.items()
+                field: types[field_type] if isinstance(field_type, str) else field_type
+                for field, field_type in kind.fields.items()
             }
             for kind in kinds
         ]
         self._of_step: dict[Any, int] = {kind.step: number for number, kind in enumerate(kinds)}
         self._of_name = {kind.name: number for number, kind in enumerate(kinds)}
 
-    def fields(self, kind: int) -> Mapping[str, Form]:
-        """The fields of a kind of step with their forms, in the order of their numbers."""
+    def fields(self, kind: int) -> Mapping[str, FieldType]:
+        """The fields of a kind of step with their types, in the order of their numbers."""
         return self._fields[kind]
 
     def name(self, step: Step) -> str:
@@ -54,8 +54,8 @@ class StepCodec:
         """The kind of a step and its fields."""
         kind = self._of_step[type(step)]
         packed = [kind]
-        for field, form in self._fields[kind].items():
-            packed.extend(form.numbers(getattr(step, field)))
+        for field, field_type in self._fields[kind].items():
+            packed.extend(field_type.numbers(getattr(step, field)))
         return packed
 
     def from_numbers(self, packed: list[int]) -> Step:
@@ -63,7 +63,9 @@ class StepCodec:
         feed = iter(packed)
         try:
             kind = next(feed)
-            values = {field: form.take(feed) for field, form in self._fields[kind].items()}
+            values = {
+                field: field_type.take(feed) for field, field_type in self._fields[kind].items()
+            }
         except (StopIteration, LookupError, TypeError, RuntimeError):
             raise ValueError("not a step") from None
         if next(feed, None) is not None:
@@ -90,7 +92,7 @@ class StepCodec:
         kind = self._of_step[type(step)]
         fields = self._fields[kind].items()
         return {"step": self.kinds[kind].name} | {
-            field: form.write(getattr(step, field)) for field, form in fields
+            field: field_type.write(getattr(step, field)) for field, field_type in fields
         }
 
     def from_json(self, written: Mapping[str, Any]) -> Step:
@@ -104,19 +106,19 @@ class StepCodec:
             expected = ", ".join(fields) or "no field"
             raise ValueError(f"step {name} has {expected}, found {', '.join(keys) or 'none'}")
         values = {}
-        for field, form in fields.items():
+        for field, field_type in fields.items():
             try:
-                values[field] = form.read(written[field])
+                values[field] = field_type.read(written[field])
             except (ValueError, TypeError, LookupError, AttributeError):
-                raise ValueError(f"{field}: {written[field]!r} is not {form.name}") from None
+                raise ValueError(f"{field}: {written[field]!r} is not {field_type.name}") from None
         return self.kinds[kind].step(**values)
 
     def describe(
         self, texts: Mapping[str, str], meanings: Mapping[str, str]
-    ) -> list[description.StepKind]:
+    ) -> list[description.DescribedStep]:
         """Every kind of step in words, given the texts of kinds and the meanings of fields."""
         return [
-            description.StepKind(
+            description.DescribedStep(
                 kind=number,
                 name=kind.name,
                 text=texts[kind.name],
@@ -127,13 +129,13 @@ class StepCodec:
         ]
 
 
-def _arguments(fields: Mapping[str, Form], meanings: Mapping[str, str]) -> Iterator[str]:
-    for field, form in fields.items():
+def _arguments(fields: Mapping[str, FieldType], meanings: Mapping[str, str]) -> Iterator[str]:
+    for field, field_type in fields.items():
         if field == "seat":
             continue
-        if form.many:
+        if field_type.many:
             yield f"{meanings[field]}: how many follow"
-            yield f"each of them: {form.meaning()} …"
+            yield f"each of them: {field_type.meaning()} …"
         else:
-            meaning = form.meaning()
+            meaning = field_type.meaning()
             yield f"{meanings[field]}: {meaning}" if meaning else meanings[field]

@@ -1,35 +1,24 @@
 """Positions of the castle family as messages and back; castle.proto says what each list means."""
 
 from himeji.rules.castle.checks import faults
-from himeji.rules.castle.reader import LANTERN_KINDS
-from himeji.rules.castle.ruleset import CastleRuleset
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    CALLIGRAPHY_PILE,
-    CHASEN,
-    COIN,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIPLOMAT_PILE,
     DOMAIN_SPACE,
-    FLOWER_PILE,
-    FOOD,
-    GOODS,
-    INFLUENCE,
-    IRON,
-    PEARL,
-    PILE_NAMES,
     ROOMS,
-    SEAL,
-    SOLITAIRE_PILE,
     STEWARD_PILE,
-    VP,
     YARDS,
 )
+from himeji.rules.castle.ruleset import CastleRuleset
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.reading import settle
+from himeji.rules.constants import CHASEN, COIN, FOOD, GOODS, INFLUENCE, IRON, PEARL, SEAL, VP
+from himeji.rules.position_reader import settle
 from himeji.v1.castle_pb2 import CastlePosition
 from himeji.v1.position_pb2 import Position
-from himeji.wire.reading import MessageReader, read_pending
+from himeji.wire import castle_matcha as matcha
+from himeji.wire.message_reader import Deck, MessageReader, read_pending
 
 BRIDGE = 5  # places of a bridge: left, three in the centre, right
 COLOURS = 4
@@ -45,18 +34,12 @@ GOOD_FIELDS = {
 }
 
 
-DECK_FIELDS = {
-    STEWARD_PILE: "unseen_stewards",
-    DIPLOMAT_PILE: "unseen_diplomats",
-    SOLITAIRE_PILE: "unseen_solitaires",
-    FLOWER_PILE: "unseen_flowers",
-    CALLIGRAPHY_PILE: "unseen_calligraphies",
-}
-TOP_FIELDS = {
-    SOLITAIRE_PILE: "solitaire_top",
-    FLOWER_PILE: "flower_top",
-    CALLIGRAPHY_PILE: "calligraphy_top",
-}
+DECKS = (
+    Deck(STEWARD_PILE, "steward", "unseen_stewards"),
+    Deck(DIPLOMAT_PILE, "diplomat", "unseen_diplomats"),
+    Deck(SOLITAIRE_PILE, "solitaire", "unseen_solitaires", "solitaire_top"),
+    *matcha.DECKS,
+)
 
 
 def write(game: CastleGame, position: Position) -> None:
@@ -73,10 +56,10 @@ def write(game: CastleGame, position: Position) -> None:
     out.room_cards.extend(game.rooms)
     out.daimyo_card = game.daimyo
     out.daimyo_slots.extend(game.slots)
-    for pile, field in DECK_FIELDS.items():
-        getattr(out, field).extend(game.unseen[pile])
-    for pile, field in TOP_FIELDS.items():
-        setattr(out, field, game.tops[pile])
+    for deck in DECKS:
+        getattr(out, deck.unseen).extend(game.unseen[deck.pile])
+        if deck.top:
+            setattr(out, deck.top, game.tops[deck.pile])
     out.under_solitaires.extend(game.under)
     out.garden_cards.extend(game.gardens)
     out.gardeners.extend(game.gardeners)
@@ -87,19 +70,9 @@ def write(game: CastleGame, position: Position) -> None:
     for clan, cards in enumerate(game.lanterns):
         out.lantern_clans.extend([clan] * len(cards))
         out.lantern_cards.extend(cards)
-    _write_tea(game, out)
+    matcha.write(game, out)
     out.offered_resources.extend(game.pairs[0::2])
     out.offered_actions.extend(game.pairs[1::2])
-
-
-def _write_tea(game: CastleGame, out: CastlePosition) -> None:
-    """The extension board of Matcha; everything is empty without it."""
-    out.geishas.extend(game.geishas)
-    out.water_lilies.extend(game.lilies)
-    out.tea_house_tiles.extend(game.ceremonies[:-1])
-    out.overlook_tile = game.ceremonies[-1] if game.ceremonies else 0
-    out.domain_tiles.extend(game.domain_tiles)
-    out.offered_ceremonies.extend(game.pair_tiles)
 
 
 def _write_dice(game: CastleGame, out: CastlePosition) -> None:
@@ -129,13 +102,13 @@ def read(
 ) -> CastleGame:
     """The game of a position message; refuses an impossible one with every reason found."""
     game = rules.empty(position.seats, chance, options)
-    reasons = _Reader(game, position.castle).read()
+    reasons = CastleMessageReader(game, position.castle).read()
     reasons += read_pending(game, position)
     settle(game, reasons, faults(game))
     return game
 
 
-class _Reader(MessageReader):
+class CastleMessageReader(MessageReader):
     """Reads the lists of a message into a game and remembers what does not fit."""
 
     def __init__(self, game: CastleGame, message: CastlePosition) -> None:
@@ -203,13 +176,13 @@ class _Reader(MessageReader):
         game.rooms = self.cards("room_cards", ROOMS, castle, gaps=True)
         game.daimyo = message.daimyo_card if self.is_daimyo(message.daimyo_card) else 0
         self.read_decks()
-        self.read_tea()
+        matcha.read(game, message, self)
         game.gardens = tuple(self.cards("garden_cards", 6, ("garden",)))
         game.yard_tiles = tuple(self.cards("yard_tiles", 4, ("yard-tile",)))
         action = ("start-action", *castle)
         game.action_card = self.cards("domain_cards", game.clans, action, gaps=True)
         lanterns = self.cards(
-            "lantern_cards", len(message.lantern_clans), (*action, *LANTERN_KINDS)
+            "lantern_cards", len(message.lantern_clans), (*action, *game.rules.lantern_kinds)
         )
         game.lanterns = self.grouped("lantern_clans", game.clans, lanterns)
         pairs = len(message.offered_resources)
@@ -220,35 +193,12 @@ class _Reader(MessageReader):
     def read_decks(self) -> None:
         """Cards that nobody has seen, those that lie on top, and those put under a deck."""
         game, message = self.game, self.message
-        for pile, field in DECK_FIELDS.items():
-            game.unseen[pile] = self.unseen(field, (PILE_NAMES[pile],))
-        for pile, field in TOP_FIELDS.items():
-            game.lay_on_top(pile, self.card(field, PILE_NAMES[pile]))
+        for deck in DECKS:
+            game.unseen[deck.pile] = self.unseen(deck.unseen, (deck.kind,))
+            if deck.top:
+                game.lay_on_top(deck.pile, self.card(deck.top, deck.kind))
         under = self.cards("under_solitaires", len(message.under_solitaires), ("solitaire",))
         game.under = tuple(under)
-
-    def read_tea(self) -> None:
-        """The extension board of Matcha, where the ruleset has one."""
-        game, message = self.game, self.message
-        there = bool(game.geishas)
-        tiles = ("ceremony",)
-        game.geishas = tuple(self.numbers("geishas", len(game.geishas), 5))
-        game.lilies = tuple(self.cards("water_lilies", 3 * there, ("lily",)))
-        rooms = self.cards("tea_house_tiles", 3 * there, tiles)
-        overlook = [self.card("overlook_tile", "ceremony")] * there
-        game.ceremonies = (*rooms, *overlook)
-        domains = self.cards("domain_tiles", game.clans * there, tiles, gaps=True)
-        game.domain_tiles = tuple(domains)
-        offered = len(message.offered_ceremonies) * there
-        game.pair_tiles = tuple(self.cards("offered_ceremonies", offered, tiles, gaps=True))
-
-    def card(self, field: str, kind: str) -> int:
-        """One component of a kind, or none."""
-        number: int = getattr(self.message, field)
-        if number and number not in self.game.tables.kinds.get(kind, ()):
-            self.reasons.append(f"{field}: not a {kind}")
-            return 0
-        return number
 
     def is_daimyo(self, number: int) -> bool:
         """Whether a number is that of a daimyo card."""

@@ -3,12 +3,9 @@
 from typing import Final
 
 from himeji.rules.chance import Chance
+from himeji.rules.constants import COIN, FOOD, GOODS, IRON, PEARL, SEAL, SWAP, VP
 from himeji.rules.duel.checks import faults
-from himeji.rules.duel.position import masked
-from himeji.rules.duel.ruleset import DuelRuleset
-from himeji.rules.duel.setup import STARTS
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     CARDS_PER_KIND,
     COLOURS,
@@ -23,11 +20,14 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.reading import settle
-from himeji.rules.words import COIN, FOOD, GOODS, IRON, PEARL, SEAL, SWAP, VP
+from himeji.rules.duel.position import masked
+from himeji.rules.duel.ruleset import DuelRuleset
+from himeji.rules.duel.setup import STARTS
+from himeji.rules.duel.state import DuelGame
+from himeji.rules.position_reader import settle
 from himeji.v1.duel_pb2 import DuelPosition
 from himeji.v1.position_pb2 import Position
-from himeji.wire.reading import MessageReader, read_pending
+from himeji.wire.message_reader import MessageReader, read_pending
 
 GOOD_FIELDS: Final = {
     FOOD: "food",
@@ -95,13 +95,13 @@ def read(
 ) -> DuelGame:
     """The game of a position message; refuses an impossible one with every reason found."""
     game = rules.empty(position.seats, chance, options)
-    reasons = _Reader(game, position.duel).read()
+    reasons = DuelMessageReader(game, position.duel).read()
     reasons += read_pending(game, position)
     settle(game, reasons, faults(game))
     return game
 
 
-class _Reader(MessageReader):
+class DuelMessageReader(MessageReader):
     """Reads the lists of a message into a game and remembers what does not fit."""
 
     def __init__(self, game: DuelGame, message: DuelPosition) -> None:
@@ -131,7 +131,6 @@ class _Reader(MessageReader):
         return self.reasons
 
     def read_board(self) -> None:
-        """Tiles and tokens."""
         game = self.game
         game.slots = self.cards("activation_tiles", ACTIVATION_SLOTS, ("activation-tile",))
         game.locations = tuple(self.cards("location_tiles", LOCATIONS, ("location-tile",)))

@@ -100,7 +100,7 @@ def _facts(facts: Iterable[tuple[str, int]]) -> list[messages.ComponentFact]:
     return [messages.ComponentFact(name=name, value=value) for name, value in facts]
 
 
-def _effects(effects: Iterable[description.Effect]) -> list[messages.Effect]:
+def _effects(effects: Iterable[description.DescribedEffect]) -> list[messages.Effect]:
     return [
         messages.Effect(
             op=each.op,

@@ -14,8 +14,7 @@ from himeji import rules
 from himeji.rules import Keyed
 from himeji.rules.chance import KEY_BYTES, Recorded
 from himeji.rules.errors import HimejiError, InvalidRequest
-from himeji.rules.game import Game as Engine
-from himeji.rules.stand_in import stand_in
+from himeji.rules.game import Game as Engine, stand_in
 from himeji.v1.game_pb2 import EndReason, GameResult, GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, commitment, first_link, link

@@ -1,1 +1,1 @@
-"""Owners, bots and tokens: who calls, and what they may do."""
+"""Owners, bots and tokens: authentication, authorisation, and idempotency keys."""

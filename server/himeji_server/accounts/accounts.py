@@ -1,11 +1,11 @@
-"""Accounts: owners, and through `bots` and `tokens` all that is theirs.
+"""Accounts: owners, and through `bots` and `tokens` their bots and tokens.
 
 For the rest of the server:
 
     caller = current_caller()                            # in a handler (caller.py)
-    bot, version = await accounts.bots.player(caller, request.bot, request.bot_version)
-    issued = await accounts.house_token("greedy")        # for a process of the house
-    with streams.watch(caller) as ended: ...             # an open stream (revocations.py)
+    bot, version = await accounts.bots.resolve_player(caller, request.bot, request.bot_version)
+    issued = await accounts.issue_house_token("greedy")  # for the process of a house bot
+    with streams.register(caller) as ended: ...          # an open stream (open_streams.py)
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.accounts.tokens import (
     ALL_SCOPES,
     OWNERS_SCOPES,
@@ -30,13 +30,13 @@ from himeji_server.limits import AccountLimits
 from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
-from himeji_server.store.accounts import AccountStore, FirstToken, Owner
+from himeji_server.store.accounts import AccountStore, CreateOwnerStatus, FirstToken, Owner
 from himeji_server.store.presence import Presence
 from himeji_server.store.tokens import Token, scopes_text
 
 LONGEST_DISPLAY_NAME: Final = 80
 HOUSE_TOKEN_MS: Final = 7 * 24 * 3_600_000
-_SHORTEST_STRANGERS_ID: Final = 16
+_SHORTEST_ANONYMOUS_ID: Final = 16
 _NO_LIMIT: Final = 1 << 31
 
 
@@ -46,7 +46,7 @@ class Accounts:
     def __init__(
         self, store: Store, limits: AccountLimits | None = None, *, dev: bool = False
     ) -> None:
-        """With `dev` there is a local owner, whose bots exist as soon as they play."""
+        """With `dev` there is a local owner, whose bots are created when they first play."""
         self._limits = limits or AccountLimits()
         self._store = AccountStore(store)
         self.requests = IdempotencyKeys(self._store)
@@ -61,24 +61,31 @@ class Accounts:
     async def create_owner(
         self, caller: Caller | None, name: str, display_name: str = "", request_id: str = ""
     ) -> tuple[Owner, IssuedToken]:
-        """Create an owner with a first token. Whether a stranger may is the guard's business."""
+        """Create an owner with a first token; authorisation.py decides who may call this."""
         names.owner_name(name)
-        names.text_of(display_name, "display_name", LONGEST_DISPLAY_NAME)
+        names.check_length(display_name, "display_name", LONGEST_DISPLAY_NAME)
         if name in names.RESERVED:
             raise names.in_use("owner", name)
-        plan = await self._planned_owner(caller, name, display_name, request_id)
+        operation = await self._claim(caller, name, display_name, request_id)
         await self._reserve(name)
-        secret = token_format.new_secret(plan.token_id)
-        first = FirstToken(plan.token_id, token_format.digest(secret), scopes_text(OWNERS_SCOPES))
-        # Who learns a stranger's request id must not get at a token that is in use.
-        if_unused = caller is None or not caller.has(SCOPE_ADMIN)
+        secret = token_format.new_secret(operation.token_id)
+        first = FirstToken(
+            operation.token_id, token_format.digest(secret), scopes_text(OWNERS_SCOPES)
+        )
+        # An anonymous caller is known by the request id alone: somebody else who learns the id and
+        # repeats the request must not get a token that is in use.
+        if_unused = caller is None or not caller.has_scope(SCOPE_ADMIN)
         owner = Owner(name, display_name, 0, house=False)
-        status = await self._store.create_owner(owner, plan.mark, first, if_unused=if_unused)
-        if status == "exists":
+        status = await self._store.create_owner(
+            owner, operation.operation_id, first, if_unused=if_unused
+        )
+        if status is CreateOwnerStatus.EXISTS:
             raise names.in_use("owner", name)
-        if status != "ok":
+        if status is not CreateOwnerStatus.OK:
             raise Refused("since then the first token got another secret or was revoked")
-        return await self.owner(name), IssuedToken(await self.tokens.get(plan.token_id), secret)
+        return await self.owner(name), IssuedToken(
+            await self.tokens.get(operation.token_id), secret
+        )
 
     async def owner(self, name: str) -> Owner:
         """An owner; raises UnknownAccount."""
@@ -91,51 +98,52 @@ class Accounts:
         """A page of all owners."""
         size, place = pagination.size(page_size), pagination.place(page_token, "owners")
         found = await self._store.owner_names(place, size + 1)
-        following = pagination.token(found[size - 1], "owners") if len(found) > size else ""
-        return await self._store.owners(found[:size]), following
+        next_page_token = pagination.token(found[size - 1], "owners") if len(found) > size else ""
+        return await self._store.owners(found[:size]), next_page_token
 
     async def prepare(self) -> None:
-        """Make the owners that an arena has by itself, when it opens."""
+        """Create the arena's own owners, when it opens."""
         await self._make_owner(HOUSE, "The house", house=True)
         if self._dev:
             await self._make_owner(LOCAL, "This machine")
-        else:  # whatever development mode left in the same store opens nothing here
+        else:  # tokens that development mode left in the same store must not work
             await self.tokens.revoke_all(LOCAL)
 
-    async def house_token(self, bot: str, description: str = "") -> IssuedToken:
-        """A token for a process that plays "house/<bot>", which is created where it is missing.
+    async def issue_house_token(self, bot: str, description: str = "") -> IssuedToken:
+        """Issue a token for the process of "house/<bot>"; the bot is created if it is missing.
 
-        It is bound to the bot, good for reading and playing, and lives for a week; a process
-        whose token ends is started again with a new one.
+        The token is bound to the bot, good for reading and playing, and expires after a week; the
+        process ends then and is restarted with a new token.
         """
         name = names.bot_name(str(BotName(HOUSE, bot)))
         await self.bots.ensure(name, description)
-        wish = TokenRequest(HOUSE, str(name), (SCOPE_READ, SCOPE_PLAY), ARENA, HOUSE_TOKEN_MS)
-        return await self.tokens.for_arena(wish)
+        scopes = (SCOPE_READ, SCOPE_PLAY)
+        request = TokenRequest(HOUSE, str(name), scopes, ARENA, HOUSE_TOKEN_MS)
+        return await self.tokens.issue_for_arena(request)
 
-    async def full_token(self, owner: str, label: str) -> IssuedToken:
-        """A token with all scopes for an owner of the arena's own, who is made if missing."""
+    async def issue_full_token(self, owner: str, label: str) -> IssuedToken:
+        """Issue a token with all scopes for an owner of the arena's own, created if missing."""
         if owner not in names.RESERVED:
             raise Forbidden(f"{owner} is not an owner of the arena's own")
         await self._make_owner(owner, "")
-        return await self.tokens.for_arena(TokenRequest(owner, "", ALL_SCOPES, label))
+        return await self.tokens.issue_for_arena(TokenRequest(owner, "", ALL_SCOPES, label))
 
-    async def _planned_owner(
+    async def _claim(
         self, caller: Caller | None, name: str, display_name: str, request_id: str
-    ) -> PlannedRequest:
+    ) -> Operation:
         content: list[object] = ["CreateOwner", name, display_name]
-        first = PlannedRequest(token_id=token_format.new_id(name))
+        operation = Operation(token_id=token_format.new_id(name))
         if caller is not None:
-            return await self.requests.planned(caller.owner, request_id, content, first)
-        if 0 < len(request_id) < _SHORTEST_STRANGERS_ID:
+            return await self.requests.claim(caller.owner, request_id, content, operation)
+        if 0 < len(request_id) < _SHORTEST_ANONYMOUS_ID:
             raise InvalidRequest(
-                "without a token the request id is all that tells you from others: give it "
-                f"{_SHORTEST_STRANGERS_ID} characters or more, a random UUID by preference",
+                "without a token only the request id tells you from other callers: give it "
+                f"{_SHORTEST_ANONYMOUS_ID} characters or more, a random UUID by preference",
                 {"field": "request_id"},
             )
-        # Noted apart from the requests that the owner makes later.
-        strangers_id = f"stranger {request_id}" if request_id else ""
-        return await self.requests.planned(name, strangers_id, content, first)
+        # Kept apart from the requests that the new owner makes later.
+        anonymous_id = f"anonymous {request_id}" if request_id else ""
+        return await self.requests.claim(name, anonymous_id, content, operation)
 
     async def _reserve(self, name: str) -> None:
         most = self._limits.owners

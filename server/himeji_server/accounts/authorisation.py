@@ -1,7 +1,7 @@
-"""Who may call what: one row per RPC, and a method without a row is closed to everybody.
+"""Who may call what: one row per RPC; a method without a row is closed to everybody.
 
-A row says what kind of token a call needs. Whose bot, token or game it is about is decided where
-that is known, in the use cases.
+A row says what scope a call's token needs. Whether the caller owns the bot, token or game that a
+request names is checked in the use cases.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import RateLimiter
 
-Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"  # generic in the stubs alone
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"  # generic only in the stubs
 
 METADATA_KEY: Final = "authorization"
 _SCHEME: Final = "bearer"
@@ -27,28 +27,28 @@ _HEALTH: Final = "/grpc.health.v1.Health/"
 
 @dataclass(frozen=True)
 class Access:
-    """What a caller has to show."""
+    """What a call needs."""
 
     scopes: tuple[int, ...] = ()
-    """A good token with one of these scopes; without any, every good token will do."""
+    """A valid token with one of these scopes; if empty, any valid token."""
 
     public: bool = False
-    """Nothing: the answer is the same for everybody."""
+    """No token: the answer is the same for everybody."""
 
     registration: bool = False
-    """Nothing while registration is open; a token that is shown has to be good all the same."""
+    """No token while registration is open; a token that is sent has to be valid all the same."""
 
 
 PUBLIC: Final = Access(public=True)
 ANY_TOKEN: Final = Access()
 READ: Final = Access((SCOPE_READ,))
-# What a bot has to look up in order to play must not take a second scope.
+# A bot must be able to look up what it needs for playing without a second scope.
 READ_OR_PLAY: Final = Access((SCOPE_READ, SCOPE_PLAY))
 READ_ACCOUNTS: Final = Access((SCOPE_READ, SCOPE_MANAGE, SCOPE_ADMIN))
 READ_OR_ADMIN: Final = Access((SCOPE_READ, SCOPE_ADMIN))
 PLAY: Final = Access((SCOPE_PLAY,))
 MANAGE: Final = Access((SCOPE_MANAGE,))
-# The caller's own with MANAGE, those of others with ADMIN; the use case tells them apart.
+# MANAGE for the caller's own, ADMIN for those of others; the use case tells them apart.
 MANAGE_OR_ADMIN: Final = Access((SCOPE_MANAGE, SCOPE_ADMIN))
 ADMIN: Final = Access((SCOPE_ADMIN,))
 REGISTRATION: Final = Access((SCOPE_ADMIN,), registration=True)
@@ -65,9 +65,10 @@ _ACCOUNTS: Final = "himeji.v1.AccountService"
 
 ACCESS: Final[dict[str, Access]] = {
     **_rows(PUBLIC, "grpc.health.v1.Health", "Check", "Watch"),
+    **_rows(PUBLIC, "grpc.reflection.v1.ServerReflection", "ServerReflectionInfo"),
     **_rows(PUBLIC, "grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo"),
     **_rows(PUBLIC, _RULES, "ListRulesets", "GetRuleset"),
-    # These cost computing time, which is counted by owner.
+    # These cost computing time, so they count against the rate limit of an owner.
     **_rows(READ_OR_PLAY, _RULES, "NewPosition", "ApplyActions"),
     **_rows(PLAY, "himeji.v1.PlayService", "Play"),
     **_rows(PLAY, _GAMES, "CreateGame", "JoinGame", "GetDecision", "SubmitActions", "Resign"),
@@ -89,7 +90,7 @@ ACCESS: Final[dict[str, Access]] = {
 
 
 class Authoriser:
-    """Lets a call pass or not, and says who the caller is."""
+    """Authenticates the caller of a call, and applies the access table and the rate limit."""
 
     def __init__(
         self,
@@ -98,42 +99,44 @@ class Authoriser:
         open_registration: bool = False,
         limits: Limits | None = None,
     ) -> None:
-        """Without tokens none is known, and only what is public is open."""
+        """Without `tokens` no token is valid, and only public methods can be called."""
         limits = limits or Limits()
         self._tokens = TokenCache(tokens) if tokens is not None else None
-        self._rates = RateLimiter("calls_per_second", limits.calls_per_second, limits.calls_at_once)
+        self._rate_limiter = RateLimiter(
+            "calls_per_second", limits.calls_per_second, limits.calls_at_once
+        )
         self._open_registration = open_registration
 
     async def __call__(self, path: str, context: Context) -> None:
-        """Return when the caller may call the method, and set the current caller.
+        """Return if the caller may call the method, and set the current caller.
 
         Raises MissingToken, InvalidToken, Forbidden or RateLimited.
         """
         access = ACCESS.get(path)
         if access is None:
-            raise Forbidden("this method is open to nobody")
+            raise Forbidden("this method is closed to everybody")
         if access.public:
-            self._count_stranger(path, context)
+            self._limit_address(path, context)
             return
-        free = access.registration and self._open_registration
-        secret = _shown(context)
-        if secret is None and free:
-            self._count_stranger(path, context)
+        open_to_all = access.registration and self._open_registration
+        secret = _bearer_secret(context)
+        if secret is None and open_to_all:
+            self._limit_address(path, context)
             return
-        caller = await self._verified(secret)
-        self._rates.take(caller.owner)
-        if access.scopes and not free:
-            caller.need(*access.scopes)
+        caller = await self._verify(secret)
+        self._rate_limiter.acquire(caller.owner)
+        if access.scopes and not open_to_all:
+            caller.require_scope(*access.scopes)
         set_caller(caller)
-        # The line that the guard writes about the call names them; neither is a secret.
+        # For the log line that the interceptor writes about the call; neither is a secret.
         structlog.contextvars.bind_contextvars(owner=caller.owner, token=caller.token_id)
 
-    def _count_stranger(self, path: str, context: Context) -> None:
-        """Count a call of nobody in particular by its address; whoever asks for health is free."""
+    def _limit_address(self, path: str, context: Context) -> None:
+        """Apply the rate limit to the address of an anonymous call; health checks are free."""
         if not path.startswith(_HEALTH):
-            self._rates.take(str(context.peer()).rpartition(":")[0])
+            self._rate_limiter.acquire(str(context.peer()).rpartition(":")[0])
 
-    async def _verified(self, secret: str | None) -> Caller:
+    async def _verify(self, secret: str | None) -> Caller:
         if secret is None:
             raise MissingToken("this method needs a token in the metadata `authorization`")
         if self._tokens is None:
@@ -141,8 +144,8 @@ class Authoriser:
         return await self._tokens.verify(secret)
 
 
-def _shown(context: Context) -> str | None:
-    """The secret that the call carries, None without one; raises InvalidToken for nonsense."""
+def _bearer_secret(context: Context) -> str | None:
+    """The secret in the call's metadata, None without one; raises InvalidToken if malformed."""
     metadata = context.invocation_metadata() or ()
     values = [str(value) for key, value in metadata if key == METADATA_KEY and value]
     if not values:

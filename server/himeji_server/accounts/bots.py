@@ -1,4 +1,4 @@
-"""Bots and their versions: what can be done with them, and by whom."""
+"""Use cases of bots and their versions."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,11 +9,17 @@ from himeji.rules.errors import HimejiError, InvalidRequest
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.limits import AccountLimits
 from himeji_server.names import LOCAL, BotName
 from himeji_server.rate_limits import exceeded
-from himeji_server.store.accounts import AccountStore, Bot, BotVersion
+from himeji_server.store.accounts import (
+    AccountStore,
+    Bot,
+    BotVersion,
+    CreateBotStatus,
+    CreateVersionStatus,
+)
 from himeji_server.store.presence import Presence
 
 LONGEST_DESCRIPTION: Final = 500
@@ -27,7 +33,7 @@ class Bots:
     def __init__(
         self, store: AccountStore, presence: Presence, limits: AccountLimits, *, dev: bool
     ) -> None:
-        """With `dev`, a bot of the local owner exists as soon as it plays."""
+        """With `dev`, bots of the local owner are created when they first play."""
         self._store = store
         self._presence = presence
         self._requests = IdempotencyKeys(store)
@@ -37,65 +43,67 @@ class Bots:
     async def create(
         self, caller: Caller, name: str, description: str, label: str, request_id: str = ""
     ) -> Bot:
-        """Create a bot of the caller's with its first version."""
+        """Create a bot of the caller, with its first version."""
         bot = names.bot_name(name)
-        caller.need_bot(bot)
-        names.text_of(description, "description", LONGEST_DESCRIPTION)
-        names.text_of(label, "version_label", LONGEST_LABEL)
+        caller.require_bot(bot)
+        names.check_length(description, "description", LONGEST_DESCRIPTION)
+        names.check_length(label, "version_label", LONGEST_LABEL)
         content: list[object] = ["CreateBot", name, description, label]
-        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        await self._create(bot, description, label, plan.mark)
-        # A retry gets the first answer again, whatever became of the bot since.
+        operation = await self._requests.claim(caller.owner, request_id, content, Operation())
+        await self._create(bot, description, label, operation.operation_id)
+        # A retry gets the first answer again, even if the bot has changed since.
         return replace(await self._get(bot), newest_version=1, retired=0)
 
     async def get(self, name: str) -> Bot:
         """A bot; raises UnknownAccount."""
         return await self._get(names.bot_name(name))
 
-    async def listed(
+    async def list_bots(
         self, owner: str, page_size: int, page_token: str, *, show_retired: bool
     ) -> tuple[list[Bot], str]:
-        """A page of the bots of an owner, or of all."""
+        """A page of the bots of one owner, or of all owners."""
         if owner:
             names.owner_name(owner)
-        size, question = pagination.size(page_size), ("bots", owner, show_retired)
-        place = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("bots", owner, show_retired)
+        place = pagination.place(page_token, *query)
         after = names.bot_name(place, "page_token") if place else None
         found: list[BotName] = []
         async for chunk in self._names_after(after, owner, retired=show_retired):
             found += chunk
             if len(found) > size:
                 break
-        following = pagination.token(str(found[size - 1]), *question) if len(found) > size else ""
-        return await self._store.bots(found[:size]), following
+        next_page_token = (
+            pagination.token(str(found[size - 1]), *query) if len(found) > size else ""
+        )
+        return await self._store.bots(found[:size]), next_page_token
 
     async def retire(self, caller: Caller, name: str, request_id: str = "") -> Bot:
-        """Retire a bot of the caller's; its open streams end."""
+        """Retire a bot of the caller; its open streams end."""
         bot = names.bot_name(name)
-        caller.need_bot(bot)
-        await self._requests.planned(
-            caller.owner, request_id, ["RetireBot", name], PlannedRequest()
-        )
+        caller.require_bot(bot)
+        await self._requests.claim(caller.owner, request_id, ["RetireBot", name], Operation())
         if not await self._store.retire_bot(bot):
             raise names.unknown("bot", name)
-        await self._presence.dismiss(name)
+        await self._presence.disconnect_retired(name)
         return await self._get(bot)
 
     async def create_version(
         self, caller: Caller, name: str, label: str, request_id: str = ""
     ) -> BotVersion:
-        """Create the next version of a bot of the caller's."""
+        """Create the next version of a bot of the caller."""
         bot = names.bot_name(name)
-        caller.need_bot(bot)
-        names.text_of(label, "label", LONGEST_LABEL)
+        caller.require_bot(bot)
+        names.check_length(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
-        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
+        operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         most = self._limits.versions_per_bot
-        status, number = await self._store.create_version(bot, label, plan.mark, most)
-        refusals: dict[str, HimejiError] = {
-            "missing": names.unknown("bot", name),
-            "retired": names.retired(name),
-            "limit": exceeded("versions_per_bot", most, "a bot may have {} versions"),
+        status, number = await self._store.create_version(bot, label, operation.operation_id, most)
+        refusals: dict[CreateVersionStatus, HimejiError] = {
+            CreateVersionStatus.MISSING: names.unknown("bot", name),
+            CreateVersionStatus.RETIRED: names.retired(name),
+            CreateVersionStatus.LIMIT: exceeded(
+                "versions_per_bot", most, "a bot may have {} versions"
+            ),
         }
         if status in refusals:
             raise refusals[status]
@@ -106,27 +114,29 @@ class Bots:
     ) -> tuple[list[BotVersion], str]:
         """A page of the versions of a bot, the newest first."""
         bot = await self.get(name)
-        size, question = pagination.size(page_size), ("versions", name)
-        place = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("versions", name)
+        place = pagination.place(page_token, *query)
         if place and not (place.isdecimal() and len(place) < 10):
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         last = int(place) - 1 if place else bot.newest_version
         first = max(last - size + 1, 1)
         found = await self._store.versions(bot.name, first, last) if last > 0 else []
-        following = pagination.token(str(first), *question) if first > 1 else ""
-        return found[::-1], following
+        next_page_token = pagination.token(str(first), *query) if first > 1 else ""
+        return found[::-1], next_page_token
 
-    async def player(self, caller: Caller, bot: str = "", version: int = 0) -> tuple[str, int]:
-        """The bot and version for which the caller sits down: the one named, or the token's.
+    async def resolve_player(
+        self, caller: Caller, bot: str = "", version: int = 0
+    ) -> tuple[str, int]:
+        """The bot and version that the caller plays as: those named, or else the token's bot.
 
-        Raises InvalidRequest without a bot, Forbidden for a foreign one, UnknownAccount for one
-        or a version that does not exist, BotRetired for a retired one.
+        Raises InvalidRequest if there is no name, Forbidden for the bot of another owner,
+        UnknownAccount for a bot or version that does not exist, BotRetired for a retired bot.
         """
-        wanted = bot or caller.bot
-        if not wanted:
+        full_name = bot or caller.bot
+        if not full_name:
             raise InvalidRequest("the token is bound to no bot, so name one", {"field": "bot"})
-        name = names.bot_name(wanted)
-        caller.need_bot(name)
+        name = names.bot_name(full_name)
+        caller.require_bot(name)
         if self._dev and name.owner == LOCAL:
             await self.ensure(name)
         found = await self._get(name)
@@ -137,23 +147,23 @@ class Bots:
         return str(name), version or found.newest_version
 
     async def check_active(self, name: str) -> None:
-        """Raise BotRetired for a bot that was retired."""
+        """Raise BotRetired if the bot is retired."""
         if (await self.get(name)).retired:
             raise names.retired(name)
 
     async def ensure(self, name: BotName, description: str = "") -> None:
-        """Create a bot for the arena where it is missing."""
+        """Create a bot on behalf of the arena if it is missing."""
         if await self._store.bot(name) is None:
             await self._create(name, description, "", names.ARENA)
 
-    async def _create(self, bot: BotName, description: str, label: str, mark: str) -> None:
+    async def _create(self, bot: BotName, description: str, label: str, operation_id: str) -> None:
         most = (self._limits.bots_per_owner, self._limits.bot_names_per_owner)
-        status = await self._store.create_bot(bot, description, label, mark, most)
+        status = await self._store.create_bot(bot, description, label, operation_id, most)
         active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
-        refusals: dict[str, HimejiError] = {
-            "exists": names.in_use("bot", str(bot)),
-            "active": exceeded("bots_per_owner", most[0], active),
-            "all": exceeded(
+        refusals: dict[CreateBotStatus, HimejiError] = {
+            CreateBotStatus.EXISTS: names.in_use("bot", str(bot)),
+            CreateBotStatus.TOO_MANY_ACTIVE: exceeded("bots_per_owner", most[0], active),
+            CreateBotStatus.TOO_MANY: exceeded(
                 "bot_names_per_owner", most[1], f"{retired_too}, the retired ones counted"
             ),
         }
@@ -169,7 +179,7 @@ class Bots:
     async def _names_after(
         self, after: BotName | None, owner: str, *, retired: bool
     ) -> AsyncIterator[list[BotName]]:
-        """The names after one, ascending, in chunks: the rest of its owner, then owner by owner."""
+        """Names after a given one, ascending, in chunks: its owner's, then those of next owners."""
         if after is not None:
             yield await self._store.bots_of(after.owner, after.short, retired=retired)
         elif owner:

@@ -1,7 +1,7 @@
-"""Who makes the call that is being answered.
+"""The caller of the call that is being handled.
 
-The guard sets the caller before a handler runs, in the task in which the handler runs, so that
-`current_caller()` works in handlers of every shape and in the tasks that they start.
+The interceptor sets the caller before a handler runs, in the task in which the handler runs, so
+that `current_caller()` works in unary and streaming handlers and in the tasks that they start.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from himeji_server.names import BotName
 
 @dataclass(frozen=True)
 class Caller:
-    """An owner, as far as a token speaks for them."""
+    """An owner with the rights of the token that the call was made with."""
 
     owner: str
     token_id: str
@@ -26,31 +26,31 @@ class Caller:
     """The bot that the token is bound to, as "owner/name". Empty: all bots of the owner."""
 
     digest: str = field(default="", repr=False, compare=False)
-    """The digest of the secret that was shown: a token may have two for a while."""
+    """The digest of the secret that was sent: after a rotation, a token has two for a while."""
 
-    def has(self, *scopes: int) -> bool:
-        """Whether the token is good for one of these."""
+    def has_scope(self, *scopes: int) -> bool:
+        """Whether the token has one of these scopes."""
         return not self.scopes.isdisjoint(scopes)
 
-    def need(self, *scopes: int) -> None:
-        """Raise Forbidden unless the token is good for one of these."""
-        if not self.has(*scopes):
+    def require_scope(self, *scopes: int) -> None:
+        """Raise Forbidden unless the token has one of these scopes."""
+        if not self.has_scope(*scopes):
             raise missing_scope(scopes)
 
-    def may_speak_for(self, bot: BotName) -> bool:
-        """Whether a bot is the caller's and within what the token is bound to."""
+    def may_act_for(self, bot: BotName) -> bool:
+        """Whether the bot is the caller's and the token is not bound to another one."""
         return bot.owner == self.owner and self.bot in ("", str(bot))
 
-    def need_bot(self, bot: BotName) -> None:
-        """Raise Forbidden unless the bot is the caller's to use."""
+    def require_bot(self, bot: BotName) -> None:
+        """Raise Forbidden unless the caller may act for the bot."""
         if bot.owner != self.owner:
-            raise Forbidden(f"{bot} is a bot of somebody else")
-        if not self.may_speak_for(bot):
+            raise Forbidden(f"{bot} is a bot of another owner")
+        if not self.may_act_for(bot):
             raise Forbidden(f"the token is bound to {self.bot}")
 
 
 def missing_scope(scopes: Iterable[int]) -> Forbidden:
-    """Say which scope would be needed; of several, any one."""
+    """The error that names the missing scope; of several, any one would do."""
     names = [scope_name(each) for each in scopes]
     return Forbidden(
         f"the token is not good for this: it would need the scope {' or '.join(names)}",
@@ -59,7 +59,7 @@ def missing_scope(scopes: Iterable[int]) -> Forbidden:
 
 
 def scope_name(scope: int) -> str:
-    """A scope as errors name it."""
+    """The name of a scope in error messages."""
     return Scope.Name(scope).removeprefix("SCOPE_")  # type: ignore[arg-type]
 
 
@@ -67,12 +67,12 @@ _CALLER: Final[ContextVar[Caller | None]] = ContextVar("caller", default=None)
 
 
 def set_caller(caller: Caller) -> None:
-    """Say who makes the call that this task answers. Only the guard does."""
+    """Set the caller of the call that this task handles; only the interceptor's authoriser does."""
     _CALLER.set(caller)
 
 
 def current_caller() -> Caller:
-    """Who makes the call; raises MissingToken where a call without a token is answered."""
+    """The caller; raises MissingToken if the call came without a token."""
     caller = _CALLER.get()
     if caller is None:
         raise MissingToken("this needs a token in the metadata `authorization`")
@@ -80,5 +80,5 @@ def current_caller() -> Caller:
 
 
 def caller_or_none() -> Caller | None:
-    """Who makes the call, for methods that answer strangers too."""
+    """The caller, or None: for methods that can be called without a token."""
     return _CALLER.get()

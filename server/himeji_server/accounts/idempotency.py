@@ -1,8 +1,8 @@
-"""Request ids: the same id with the same content makes the same thing, however often it comes.
+"""Idempotency keys: a request with a request id takes effect once, however often it is sent.
 
-A request is noted, with what it is going to make, before anything is made. Whatever dies in
-between, a retry finds the note and finishes the work: what makes things can be done again with
-the same mark.
+Invariant: the request is recorded, with the ids of what it is going to create, before anything is
+created. If a process dies in between, a retry finds the record and completes the same operation:
+the store ignores a creation that it has done under the same operation id.
 """
 
 import hashlib
@@ -19,44 +19,47 @@ LONGEST_ID: Final = 100
 
 
 @dataclass(frozen=True)
-class PlannedRequest:
-    """What a request is going to make."""
+class Operation:
+    """The operation of a request, as it is recorded before it is executed."""
 
-    mark: str = field(default_factory=lambda: secrets.token_hex(16))
+    operation_id: str = field(default_factory=lambda: secrets.token_hex(16))
     token_id: str = ""
+    """The token that the operation creates."""
+
     before: str = field(default="", repr=False)
     """The digest of the secret that a rotation replaces."""
 
 
 class IdempotencyKeys:
-    """The requests that are remembered."""
+    """The recorded requests, by owner and request id."""
 
     def __init__(self, store: AccountStore) -> None:
         self._store = store
 
-    async def planned(
-        self, owner: str, request_id: str, content: list[object], plan: PlannedRequest
-    ) -> PlannedRequest:
-        """The plan of the first request with this id and content, which may be this one.
+    async def claim(
+        self, owner: str, request_id: str, content: list[object], operation: Operation
+    ) -> Operation:
+        """Record the operation, or return the one that an earlier, equal request recorded.
 
-        Raises RequestIdReused if the id came with another content. Without an id nothing is noted.
+        Raises RequestIdReused if the id was used with other content. Without an id nothing is
+        recorded, and the operation is returned as it is.
         """
         if not request_id:
-            return plan
+            return operation
         if len(request_id) > LONGEST_ID:
             raise InvalidRequest(
                 f"a request id has up to {LONGEST_ID} characters", {"field": "request_id"}
             )
         digest = _digest(json.dumps(content))
-        noted = json.dumps([digest, asdict(plan)])
-        digest_before, before = json.loads(
-            await self._store.claim(owner, _digest(request_id), noted)
+        record = json.dumps([digest, asdict(operation)])
+        recorded_digest, recorded = json.loads(
+            await self._store.remember_request(owner, _digest(request_id), record)
         )
-        if digest_before != digest:
+        if recorded_digest != digest:
             raise RequestIdReused(
-                "the request id came before, with another content", {"request_id": request_id}
+                "the request id was used before, with other content", {"request_id": request_id}
             )
-        return PlannedRequest(**before)
+        return Operation(**recorded)
 
 
 def _digest(text: str) -> str:

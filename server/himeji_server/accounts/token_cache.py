@@ -1,8 +1,8 @@
-"""Tokens that were good a moment ago: most calls need not ask the store who calls.
+"""A cache of verified tokens, so that most calls need no round trip to the store.
 
-What is remembered lives for a second at most, and goes at once when this process changes the token
-or hears of its change. So a revocation works here immediately and elsewhere within a second, even
-if its bell is missed.
+Invariant: a revoked token works for at most a second. An entry expires after a second, and is
+invalidated at once when this process changes the token or is notified of a change. A verification
+that was under way during a change is not cached, because its answer may be older than the change.
 """
 
 import time
@@ -13,34 +13,36 @@ from himeji_server.accounts import token_format
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.tokens import Tokens
 
-SECONDS: Final = 1.0
-_MOST: Final = 10_000
+CACHE_SECONDS: Final = 1.0
+_MOST_ENTRIES: Final = 10_000
 
 
 class TokenCache:
-    """The callers of the last second."""
+    """The callers whose tokens were verified within the last second."""
 
     def __init__(self, tokens: Tokens, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = tokens
         self._clock = clock
-        self._known: dict[str, tuple[Caller, float]] = {}  # by the digest of the secret
+        self._entries: dict[str, tuple[Caller, float]] = {}  # by the digest of the secret
         self._changes = 0
-        tokens.store.on_change(self._forget)
+        tokens.store.on_change(self._invalidate)
 
     async def verify(self, secret: str) -> Caller:
-        """Who shows this secret; raises InvalidToken."""
+        """The caller with this secret; raises InvalidToken."""
         digest, now = token_format.digest(secret), self._clock()
-        known = self._known.get(digest)
-        if known is not None and now < known[1]:
-            return known[0]
+        entry = self._entries.get(digest)
+        if entry is not None and now < entry[1]:
+            return entry[0]
         changes = self._changes
         caller = await self._tokens.verify(secret)
-        if changes == self._changes:  # else the answer may be older than the change
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            self._known[digest] = (caller, now + SECONDS)
+        if changes == self._changes:
+            if len(self._entries) >= _MOST_ENTRIES:
+                self._entries.clear()
+            self._entries[digest] = (caller, now + CACHE_SECONDS)
         return caller
 
-    def _forget(self, token_id: str) -> None:
+    def _invalidate(self, token_id: str) -> None:
         self._changes += 1
-        self._known = {k: each for k, each in self._known.items() if each[0].token_id != token_id}
+        self._entries = {
+            k: each for k, each in self._entries.items() if each[0].token_id != token_id
+        }

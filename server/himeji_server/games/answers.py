@@ -11,7 +11,7 @@ from himeji.rules.game import DRAW, ROLL, Game as Engine
 from himeji.v1.game_pb2 import StopReason
 
 from himeji_server.games.live_game import GameView, GivenAnswer
-from himeji_server.store.games import Entry
+from himeji_server.store.game_records import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
 """The entry of an answer that is not committed yet."""
@@ -25,7 +25,7 @@ _REVEALED: Final = StopReason.STOP_REASON_CHANCE_REVEALED
 
 
 class Answer:
-    """A bot's answer to a decision; subclasses say what becomes of it to whoever sent it."""
+    """A bot's answer to a decision; subclasses pass its outcome on to the sender."""
 
     __slots__ = ("actions", "bot", "decision", "game_id")
 
@@ -36,7 +36,7 @@ class Answer:
         self.actions = actions
 
     def accepted(self, view: GameView, receipt: Receipt) -> None:
-        """The answer stands; called before subscribers hear what follows from it."""
+        """The answer stands; called before the new view is published."""
         raise NotImplementedError
 
     def rejected(self, error: Exception) -> None:

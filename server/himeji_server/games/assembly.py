@@ -8,12 +8,13 @@ from himeji_server.games.commands import GameCommands
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
 from himeji_server.store import Store
-from himeji_server.store.games import GameStore
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 
@@ -30,6 +31,7 @@ class GameAssembly:
         self.use_cases = GameUseCases(
             live_games=live_games,
             commands=GameCommands(commits),
+            submissions=Submissions(commits),
             notifications=notifications,
             presence=presence,
             quotas=QuotaStore(store),

@@ -11,8 +11,6 @@ worth a fifth of the server's processor time in dense play (docs/load.md, "The q
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from himeji.rules.errors import HimejiError
@@ -26,8 +24,17 @@ from himeji.wire.results import result
 from himeji_server.games.answers import Answer, PlayedPrefix, Receipt
 from himeji_server.games.live_game import GivenAnswer, LiveGame, asked_seat, new_engine
 from himeji_server.games.live_games import LiveGames
-from himeji_server.store.commands import Argument
-from himeji_server.store.games import OVER, PLAYING, WAITING, Commit, CommitReply, Entry
+from himeji_server.store.game_records import (
+    OVER,
+    PLAYING,
+    WAITING,
+    ClockCondition,
+    Commit,
+    CommitReply,
+    Entry,
+    LostSeat,
+    StoredState,
+)
 from himeji_server.store.presence import Presence
 
 VERSIONS_BETWEEN_SNAPSHOTS: Final = 8
@@ -41,14 +48,14 @@ class Change(NamedTuple):
     """What a commit adds to the log, and under which conditions."""
 
     entry: ChainEntry
-    expected_state: str = PLAYING
-    clock: str = ""  # whether the clock of the entry's seat must be running or fallen
+    expected_state: StoredState = PLAYING
+    clock: ClockCondition = ClockCondition.NONE  # of the entry's seat
     answered: int = 0  # decisions, for the increments of the clock
     stop: int = 0
     refusal: str = ""  # why the next action of an answer was not legal, for its receipt
     result: bytes = b""  # if the change ends the game
     new_decision: bool = True
-    fields: Mapping[str, Argument] = MappingProxyType({})
+    lost: LostSeat | None = None
 
 
 class PendingCommit:
@@ -88,7 +95,7 @@ class PendingCommit:
                 self._publish(reply)
             else:
                 self._commits.live_games.drop(self.game.game_id)
-        except Exception as error:  # noqa: BLE001 - whoever waits has to get it
+        except Exception as error:  # noqa: BLE001 - the waiting side has to get it
             self._commits.live_games.drop(self.game.game_id)
             reply = error
         self._finish(reply)
@@ -98,7 +105,7 @@ class PendingCommit:
         return self.game.apply(self._commit, reply, self._engine)
 
     def _accept(self, entry: Entry) -> None:
-        """Step 4: whoever answered gets the receipt, before anybody hears what follows from it."""
+        """Step 4: the bot that answered gets its receipt, before the new view is published."""
         if self._answer is not None and self._receipt is not None:
             receipt = self._receipt
             receipt.entry = entry
@@ -107,13 +114,13 @@ class PendingCommit:
             self._answer.accepted(self.game.view, receipt)
 
     def _publish(self, reply: CommitReply) -> None:
-        """Step 5: tell the subscribers of this process; the script has notified other processes."""
+        """Step 5: publish the view in this process; the script has notified the other ones."""
         self._commits.live_games.applied(self.game, self._commit, reply)
         if self.game.view.asks_a_lost_seat:
             self._commits.stand_ins.put_nowait(self.game.game_id)
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        """Step 6: give the lock back, or wake up whoever does."""
+        """Step 6: release the lock, or wake up the coroutine that holds it."""
         raise NotImplementedError
 
 
@@ -135,7 +142,7 @@ class AwaitedCommit(PendingCommit):
         self.reply: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        if self.reply.done():  # whoever waited was cancelled
+        if self.reply.done():  # the waiting coroutine was cancelled
             return
         if isinstance(reply, Exception):
             self.reply.set_exception(reply)
@@ -186,7 +193,11 @@ class Commits:
         return flag_fall_reason(connected=bool(await self._presence.holder(bot)))
 
     async def lose_seat(
-        self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
+        self,
+        game: LiveGame,
+        seat: int,
+        reason: EndReason.ValueType,
+        clock: ClockCondition = ClockCondition.NONE,
     ) -> None:
         """End a seat's part; the game goes on with the stand-in while two others play."""
         engine, stored = game.engine, game.stored
@@ -202,7 +213,7 @@ class Commits:
             clock=clock,
             result=ends,
             new_decision=seat == stored.seat,
-            fields={f"lost{seat}": f"{int(reason)} {version}"},
+            lost=LostSeat(seat, reason, version),
         )
         await self.commit(game, engine, change)
 
@@ -220,7 +231,7 @@ def answer_change(game: LiveGame, prefix: PlayedPrefix) -> Change:
     stored = game.stored
     return Change(
         ChainEntry(stored.version + 1, _ANSWER, stored.seat, prefix.played),
-        clock="running",
+        clock=ClockCondition.RUNNING,
         answered=len(prefix.played),
         stop=prefix.stop,
         refusal=_refusal_text(prefix.refusal),
@@ -256,7 +267,7 @@ def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
         result=ends,
         stop=change.stop,
         refusal=change.refusal,
-        fields=change.fields,
+        lost=change.lost,
     )
 
 

@@ -30,7 +30,8 @@ from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
-from himeji_server.store.games import OVER, PLAYING, Commit, CommitReply, GameStore, StoredGame
+from himeji_server.store.game_records import OVER, PLAYING, Commit, CommitReply, StoredGame
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.tasks import TaskSet
 

@@ -1,1 +1,1 @@
-"""The ladder: who meets whom, what a result says about strength, and the tables that follow."""
+"""The ladder: queues and pairing, ratings and standings, tournaments, administration."""

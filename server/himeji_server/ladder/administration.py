@@ -1,4 +1,4 @@
-"""What administrators do with ladders: recompute, seasons, voided games, the audit log."""
+"""What administrators do with ladders: recompute, start seasons, void games, read the audit log."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -18,28 +18,28 @@ from himeji.v1.ladder_service_pb2 import (
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.fair_play import flag_message
 from himeji_server.ladder.messages import audit_message, season_message, standing_message
-from himeji_server.ladder.queries import LadderQueries, page
+from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.standings import CARRY_OVER, Row, Standings, computed
+from himeji_server.ladder.standings import CARRY_OVER, Standings, StandingsRow, recomputed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import SeasonRecord, StandingsHead
 
-TRIES: Final = 50
-LONGEST_TITLE: Final = 80
-LONGEST_EXPLANATION: Final = 500
+MAX_TRIES: Final = 50
+MAX_TITLE: Final = 80
+MAX_EXPLANATION: Final = 500
 ADMIN_ACT: Final = AuditKind.AUDIT_KIND_ADMIN_ACT
 
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A table computed anew, beside the live one."""
+    """The standings computed from the log, compared with the live ones."""
 
     games: int
     differences: tuple[Standing, ...]
@@ -47,7 +47,7 @@ class Recomputed:
 
 
 class Administration:
-    """Changes ladders, and writes down that it did."""
+    """Administrative use cases; each change is written into the audit log."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Administration:
     ) -> None:
         self._queries = queries
         self._store = store
-        self._boards = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
         self._rater = rater
         self._requests = requests
@@ -69,46 +69,46 @@ class Administration:
     async def recompute(
         self, caller: Caller, ladder: str, season: int, request_id: str, *, repair: bool
     ) -> Recomputed:
-        """Compute a table from the log and compare it with the live one, which may be replaced."""
+        """Compare the standings with those that follow from the log; `repair` replaces them."""
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        number = await self._queries.season(ladder, season)
-        for _ in range(TRIES):
-            head, live = await self._still(ladder, number)
-            games, board = await self._from_log(ladder, number, head, frozenset())
-            texts = {name: row.text() for name, row in board.rows.items()}
-            found = tuple(_differences(board, texts, live))
+        await self._requests.claim(caller.owner, request_id, content, Operation())
+        number = await self._queries.season_number(ladder, season)
+        for _ in range(MAX_TRIES):
+            head, live = await self._live_rows(ladder, number)
+            games, standings = await self._from_log(ladder, number, head, frozenset())
+            texts = {name: row.to_json() for name, row in standings.rows.items()}
+            found = tuple(_differences(standings, texts, live))
             if not repair or not found:
                 return Recomputed(games, found, repaired=False)
-            if await self._boards.replace(ladder, head, texts, season=number):
-                words = f"replaced the table of season {number} by the recomputed one"
-                await self._note(caller, ladder, f"{words}: {len(found)} rows differed")
+            if await self._standings.replace(ladder, head, texts, season=number):
+                message = f"replaced the standings of season {number} by the recomputed ones"
+                await self._audit(caller, ladder, f"{message}: {len(found)} rows differed")
                 return Recomputed(games, found, repaired=True)
-        raise StoreUnavailable("the table changes too fast, try again")
+        raise StoreUnavailable("the standings change too fast, try again")
 
-    async def _still(self, ladder: str, season: int) -> tuple[StandingsHead, dict[str, str]]:
-        """The live rows, and where the ladder stood while they were read."""
-        for _ in range(TRIES):
-            before = await self._boards.head(ladder)
-            rows = await self._boards.rows(ladder, season)
-            if await self._boards.head(ladder) == before:
+    async def _live_rows(self, ladder: str, season: int) -> tuple[StandingsHead, dict[str, str]]:
+        """The live rows, and the head of the log that did not change while they were read."""
+        for _ in range(MAX_TRIES):
+            before = await self._standings.head(ladder)
+            rows = await self._standings.rows(ladder, season)
+            if await self._standings.head(ladder) == before:
                 return before, rows
-        raise StoreUnavailable("the table changes too fast, try again")
+        raise StoreUnavailable("the standings change too fast, try again")
 
     async def _from_log(
         self, ladder: str, season: int, head: StandingsHead, without: frozenset[str]
     ) -> tuple[int, Standings]:
-        """How many results a season has in the log, and the table that follows from them."""
-        seasons = await self._boards.seasons(ladder)
+        """How many results of a season count, and the standings that follow from its log."""
+        seasons = await self._standings.seasons(ladder)
         last = seasons[season].last if season < head.season else head.sequence
-        start = await self._boards.start(ladder, season)
-        voided = await self._boards.voided(ladder) | without
+        start = await self._standings.starting_means(ladder, season)
+        voided = await self._standings.voided(ladder) | without
         results = [each async for each in self._results(ladder, seasons[season].first, last)]
         counted = sum(each.game_id not in voided for each in results)
-        return counted, computed(results, start, voided)
+        return counted, recomputed(results, start, voided)
 
     async def _results(self, ladder: str, after: int, last: int) -> AsyncIterator[RatedResult]:
-        while entries := await self._boards.log(ladder, after, until=last):
+        while entries := await self._standings.entries_after(ladder, after, until=last):
             for entry in entries:
                 yield RatedResult.FromString(entry.data)
             after = entries[-1].sequence
@@ -122,44 +122,43 @@ class Administration:
         share = CARRY_OVER if carry_over is None else carry_over
         if not 0 <= share <= 1:
             raise InvalidRequest("carry_over is a share from 0 to 1", {"field": "carry_over"})
-        names.text_of(title, "title", LONGEST_TITLE)
+        names.check_length(title, "title", MAX_TITLE)
         name = self._queries.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
-        plan = await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        begun = await self._start(name, title, share, plan.mark)
-        words = f"started season {begun.number}, keeping {share:g} of every distance"
-        await self._note(caller, name, words, f"season {plan.mark}")
+        operation = await self._requests.claim(caller.owner, request_id, content, Operation())
+        begun = await self._start(name, title, share, operation.operation_id)
+        message = f"started season {begun.number}, keeping {share:g} of every distance"
+        await self._audit(caller, name, message, f"season {operation.operation_id}")
         return season_message(name, begun, 0)
 
     async def _start(self, ladder: str, title: str, share: float, mark: str) -> SeasonRecord:
-        for _ in range(TRIES):
-            seasons = await self._boards.seasons(ladder)
-            made = [each for each in seasons.values() if each.mark == mark]
-            if made:
-                return made[0]
-            head, rows = await self._running(ladder)
-            start = await self._boards.start(ladder, head.season)
-            board = Standings({name: Row.parse(text) for name, text in rows.items()}, start)
+        for _ in range(MAX_TRIES):
+            seasons = await self._standings.seasons(ladder)
+            started = [each for each in seasons.values() if each.mark == mark]
+            if started:
+                return started[0]
+            season = (await self._standings.head(ladder)).season
+            head, rows = await self._live_rows(ladder, season)
+            start = await self._standings.starting_means(ladder, head.season)
+            standings = Standings(
+                {name: StandingsRow.from_json(text) for name, text in rows.items()}, start
+            )
             now = await self._store.games.now()
             ended = replace(seasons[head.season], ended=now, last=head.sequence)
             begun = SeasonRecord(head.season + 1, title, now, first=head.sequence, mark=mark)
-            means = board.next_start(share)
-            if await self._boards.start_season(ladder, head, ended, begun, means):
+            means = standings.next_start(share)
+            if await self._standings.start_season(ladder, head, ended, begun, means):
                 return begun
-        raise StoreUnavailable("the table changes too fast, try again")
+        raise StoreUnavailable("the standings change too fast, try again")
 
-    async def _running(self, ladder: str) -> tuple[StandingsHead, dict[str, str]]:
-        season = (await self._boards.head(ladder)).season
-        return await self._still(ladder, season)
-
-    async def seasons(
+    async def list_seasons(
         self, ladder: str, page_size: int, page_token: str
     ) -> tuple[list[Season], str]:
         """A page of the seasons of a ladder, the newest first."""
         name = self._queries.ladders[ladder].name
-        records = await self._boards.seasons(name)
+        records = await self._standings.seasons(name)
         numbers = sorted(records, reverse=True)
-        shown, following = page(numbers, page_size, page_token, "seasons", name)
+        shown, following = paginate(numbers, page_size, page_token, "seasons", name)
         return [
             season_message(name, records[each], await self._queries.games_of_season(name, each))
             for each in shown
@@ -167,22 +166,22 @@ class Administration:
 
     # --- adjudication ---------------------------------------------------------------------------
 
-    async def void(
+    async def void_game(
         self, caller: Caller, game_id: str, explanation: str, request_id: str
     ) -> GameView:
         """Take a game out of the ratings and, if it still runs, end it."""
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})
-        names.text_of(explanation, "explanation", LONGEST_EXPLANATION)
+        names.check_length(explanation, "explanation", MAX_EXPLANATION)
         content: list[object] = ["VoidGame", game_id, explanation]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
-        table = await self._use_cases.view(game_id)
-        if table.stored.state != OVER:
-            table = await self._use_cases.end(game_id, EndReason.END_REASON_ADJUDICATED)
-        ladder = table.header.ladder
+        await self._requests.claim(caller.owner, request_id, content, Operation())
+        game = await self._use_cases.view(game_id)
+        if game.stored.state != OVER:
+            game = await self._use_cases.end(game_id, EndReason.END_REASON_ADJUDICATED)
+        ladder = game.header.ladder
         await self._rater.settle(game_id)  # so that it cannot be rated after this
         if ladder:
-            await self._take_out(ladder, game_id)
+            await self._remove_from_standings(ladder, game_id)
         record = AuditRecord(
             AuditKind.AUDIT_KIND_ADJUDICATION,
             f"voided: {explanation}",
@@ -190,28 +189,28 @@ class Administration:
             game_id,
             ladder,
         )
-        await self._store.audit.note(record, f"voided {game_id}")
-        return table
+        await self._store.audit.append(record, f"voided {game_id}")
+        return game
 
-    async def _take_out(self, ladder: str, game_id: str) -> None:
-        """Replace the table of the game's season by one that does not know the game."""
-        for _ in range(TRIES):
-            sequence = await self._boards.sequence_of(ladder, game_id)
-            if not sequence or game_id in await self._boards.voided(ladder):
+    async def _remove_from_standings(self, ladder: str, game_id: str) -> None:
+        """Replace the standings of the game's season by those computed without the game."""
+        for _ in range(MAX_TRIES):
+            sequence = await self._standings.sequence_of(ladder, game_id)
+            if not sequence or game_id in await self._standings.voided(ladder):
                 return
-            (entry,) = await self._boards.entries(ladder, [sequence])
+            (entry,) = await self._standings.entries(ladder, [sequence])
             season = RatedResult.FromString(entry.data).season
-            head = await self._boards.head(ladder)
-            _, board = await self._from_log(ladder, season, head, frozenset({game_id}))
-            rows = {name: row.text() for name, row in board.rows.items()}
-            if await self._boards.replace(ladder, head, rows, season=season, voided=game_id):
+            head = await self._standings.head(ladder)
+            _, standings = await self._from_log(ladder, season, head, frozenset({game_id}))
+            rows = {name: row.to_json() for name, row in standings.rows.items()}
+            if await self._standings.replace(ladder, head, rows, season=season, voided=game_id):
                 return
-        raise StoreUnavailable("the table changes too fast, try again")
+        raise StoreUnavailable("the standings change too fast, try again")
 
-    async def flags(
+    async def list_flags(
         self, ladder: str, bot: str, kind: FlagKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Flag], str]:
-        """A page of what fair-play detection noticed, the newest first."""
+        """A page of the fair-play flags, the newest first."""
         found = [
             flag_message(each)
             for each in await self._store.flags.newest()
@@ -219,16 +218,16 @@ class Administration:
             and (not bot or bot in each.bots)
             and kind in (FlagKind.FLAG_KIND_UNSPECIFIED, each.kind)
         ]
-        return page(found, page_size, page_token, "flags", ladder, bot, int(kind))
+        return paginate(found, page_size, page_token, "flags", ladder, bot, int(kind))
 
     # --- the audit log --------------------------------------------------------------------------
 
-    async def audit_entries(
+    async def list_audit_entries(
         self, kind: AuditKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
-        size, question = pagination.size(page_size), ("audit", int(kind))
-        place = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("audit", int(kind))
+        place = pagination.place(page_token, *query)
         if place and not place.isdecimal():
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         before, found = int(place or 0), list[AuditRecord]()
@@ -242,18 +241,20 @@ class Administration:
                     found.append(record)
                 if len(found) == size:
                     break
-        following = pagination.token(str(before), *question) if before > 1 else ""
+        following = pagination.token(str(before), *query) if before > 1 else ""
         return [audit_message(each) for each in found], following
 
-    async def _note(self, caller: Caller, ladder: str, words: str, mark: str = "") -> None:
-        record = AuditRecord(ADMIN_ACT, words, caller.owner, "", ladder)
-        await self._store.audit.note(record, mark)
+    async def _audit(self, caller: Caller, ladder: str, message: str, mark: str = "") -> None:
+        record = AuditRecord(ADMIN_ACT, message, caller.owner, "", ladder)
+        await self._store.audit.append(record, mark)
 
 
-def _differences(board: Standings, texts: dict[str, str], live: dict[str, str]) -> list[Standing]:
-    """The rows as computed where they differ from the live ones, to the last digit."""
+def _differences(
+    standings: Standings, texts: dict[str, str], live: dict[str, str]
+) -> list[Standing]:
+    """The computed rows that differ from the live ones, if only in the last digit."""
     out = [
-        standing_message(board.rows[name])
+        standing_message(standings.rows[name])
         for name in sorted(texts)
         if live.get(name) != texts[name]
     ]

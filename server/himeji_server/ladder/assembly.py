@@ -1,4 +1,4 @@
-"""Everything that ladders need in one process, put together."""
+"""Wires the ladder's parts of one process."""
 
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.use_cases import GameUseCases
@@ -16,18 +16,16 @@ from himeji_server.store.ladder import LadderStore
 
 
 class LadderAssembly:
-    """The ladders of one process."""
+    """The use cases of the ladder, and the loop that runs it."""
 
     def __init__(
         self, ladders: Ladders, store: Store, use_cases: GameUseCases, accounts: Accounts
     ) -> None:
-        stores = LadderStore(store)
+        stores, requests = LadderStore(store), accounts.requests
         rater = Rater(ladders, stores)
-        self.queue_commands = QueueCommands(ladders, stores.queues, use_cases, accounts.requests)
-        self.queries = LadderQueries(ladders, stores, use_cases)
-        self.administration = Administration(
-            self.queries, stores, use_cases, rater, accounts.requests
-        )
         runner = TournamentRunner(stores, use_cases)
-        self.events = Tournaments(stores, use_cases, runner, accounts.bots, accounts.requests)
+        self.queue_commands = QueueCommands(ladders, stores.queues, use_cases, requests)
+        self.queries = LadderQueries(ladders, stores, use_cases)
+        self.administration = Administration(self.queries, stores, use_cases, rater, requests)
+        self.tournaments = Tournaments(stores, use_cases, runner, accounts.bots, requests)
         self.loop = LadderLoop(stores, Matchmaker(ladders, stores, use_cases), rater, runner)

@@ -1,4 +1,9 @@
-"""The steward: the chore that keeps ladders going, in one process at a time."""
+"""The background loop of the ladders: rates results, makes games, advances tournaments.
+
+One process of all that share a store runs it, as the leader: the one that holds the lease. The
+lease saves work and guards nothing. Rater, matchmaker and tournament runner are each correct with
+any number of them at once, so that a leader may lose its lease in the middle of a step.
+"""
 
 import asyncio
 from typing import Final
@@ -13,16 +18,16 @@ from himeji_server.store import StoreRefusedError
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.leases import new_holder
 
-SECONDS_BETWEEN_ROUNDS: Final = 0.2
+PERIOD_SECONDS: Final = 0.2
 LEASE: Final = "ladders"
 LEASE_MS: Final = 3_000
-"""How long the others wait for a steward that does not come back."""
+"""How long the other processes wait for a leader that has stopped renewing its lease."""
 
 _log = structlog.get_logger(__name__)
 
 
 class LadderLoop:
-    """Rates what is over and seats who waits, again and again."""
+    """Runs the ladders of a store while this process is the leader."""
 
     def __init__(
         self, store: LadderStore, matchmaker: Matchmaker, rater: Rater, runner: TournamentRunner
@@ -31,29 +36,29 @@ class LadderLoop:
         self._matchmaker = matchmaker
         self._rater = rater
         self._runner = runner
-        self._name = new_holder()
+        self._holder = new_holder()
 
     async def run(self) -> None:
-        """Work as long as the arena does; whoever holds the lease works alone."""
+        """Run until cancelled, then give the lease back so that another process takes over."""
         try:
-            await self._work()
+            await self._run()
         finally:
-            await self._store.leases.give_back(LEASE, self._name)
+            await self._store.leases.release(LEASE, self._holder)
 
-    async def _work(self) -> None:
+    async def _run(self) -> None:
         while True:
             try:
-                if await self._store.leases.take(LEASE, self._name, LEASE_MS):
-                    await self.round()
+                if await self._store.leases.acquire(LEASE, self._holder, LEASE_MS):
+                    await self.run_once()
             except (StoreUnavailable, StoreRefusedError):
-                _log.warning("cannot keep the ladders going: the store does not answer")
+                _log.warning("ladder loop failed: the store does not answer")
             except Exception:  # noqa: BLE001 - a defect here must not end the arena
-                _log.exception("fault in keeping the ladders going")
-            await asyncio.sleep(SECONDS_BETWEEN_ROUNDS)
+                _log.exception("ladder loop failed")
+            await asyncio.sleep(PERIOD_SECONDS)
 
-    async def round(self) -> None:
-        """Settle results, then seat those who are free by them, and take tournaments further."""
+    async def run_once(self) -> None:
+        # Rated first: a settled result releases its bots for the pairing that follows.
         await self._rater.settle_all()
         now = await self._store.games.now()
-        await self._matchmaker.round(now)
-        await self._runner.round(now)
+        await self._matchmaker.run_once(now)
+        await self._runner.run_once(now)

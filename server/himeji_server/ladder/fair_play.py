@@ -1,4 +1,4 @@
-"""Fair play: notices what chance does not explain, and raises a flag. It never changes a result."""
+"""Fair play: flags what chance does not explain, for administrators. It never changes a result."""
 
 import datetime as dt
 import hashlib
@@ -9,39 +9,39 @@ from typing import Final
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import Flag, FlagKind, RatedResult
 
-from himeji_server.ladder.pairing import RECENT
-from himeji_server.ladder.standings import Row
+from himeji_server.ladder.pairing import RECENT_GAMES
+from himeji_server.ladder.standings import StandingsRow
 from himeji_server.names import HOUSE
 from himeji_server.store.flags import FlagRecord
 from himeji_server.store.ladder import LadderStore
 
 QUICK_ENTRIES: Final = 10
-"""A game that was given up with fewer entries in its log was given up very soon."""
+"""A resignation is quick if the game's log has fewer entries."""
 
 QUICK_TIMES: Final = 3
-"""So many of them in a day raise a flag."""
+"""How many quick resignations in a day raise a flag."""
 
 NEARNESS: Final = 3.0
-"""Near bots may meet so many times more often than pairing blindly would let them."""
+"""How many times more often than by blind pairing bots of near ratings may meet."""
 
 RARITY: Final = 1e-6
-"""Meetings that chance would bring about less often than this raise a flag."""
+"""Meetings that are less likely than this by chance raise a flag."""
 
 
-def tail(trials: int, times: int, chance: float) -> float:
-    """How likely it is that something with this chance happens so many times or more."""
+def binomial_tail(trials: int, times: int, chance: float) -> float:
+    """The probability of `times` or more successes in so many trials."""
     return math.fsum(
         math.comb(trials, each) * chance**each * (1 - chance) ** (trials - each)
         for each in range(times, trials + 1)
     )
 
 
-def too_often(row: Row, bots: int) -> list[str]:
-    """The opponents that a bot has met lately more often than chance explains.
+def frequent_opponents(row: StandingsRow, bots: int) -> list[str]:
+    """The opponents that a bot has recently met more often than chance explains.
 
-    `bots` is how many the table has. House bots are for everybody, and are not looked at.
+    `bots` is how many the standings have. House bots are left out: they play with all.
     """
-    if len(row.recent) < RECENT or bots < 3:
+    if len(row.recent) < RECENT_GAMES or bots < 3:
         return []
     met = Counter(other for game in row.recent for other in game)
     seats = len(row.recent[-1])
@@ -49,80 +49,85 @@ def too_often(row: Row, bots: int) -> list[str]:
     return [
         other
         for other, times in sorted(met.items())
-        if not other.startswith(f"{HOUSE}/") and tail(len(row.recent), times, chance) < RARITY
+        if not other.startswith(f"{HOUSE}/")
+        and binomial_tail(len(row.recent), times, chance) < RARITY
     ]
 
 
 class FairPlay:
-    """Looks at every rated game once it is rated."""
+    """Checks every game once it is rated."""
 
     def __init__(self, store: LadderStore) -> None:
-        self._store = store
+        self._flags = store.flags
+        self._standings = store.standings
 
-    async def look(self, rated: RatedResult, rows: list[Row], entries: int) -> None:
-        """Raise the flags that a game gives rise to; doing it again raises no more."""
-        now = rated.end_time.ToMilliseconds()
-        day = dt.datetime.fromtimestamp(now / 1000, dt.UTC).date().isoformat()
-        await self._quick(rated, entries, day, now)
-        bots = await self._store.boards.row_count(rated.ladder, rated.season)
+    async def check(self, rated: RatedResult, rows: list[StandingsRow], entries: int) -> None:
+        """Raise the flags that a game gives rise to. Idempotent.
+
+        `rows` are those of its bots, `entries` is the length of its log.
+        """
+        if entries < QUICK_ENTRIES:
+            await self._check_quick_resignations(rated)
+        bots = await self._standings.row_count(rated.ladder, rated.season)
         for row in rows:
-            for other in too_often(row, bots):
+            for other in frequent_opponents(row, bots):
                 times = sum(other in game for game in row.recent)
-                words = f"met in {times} of the last {len(row.recent)} games of {row.bot}"
-                await self._raise(
+                await self._flag(
+                    rated,
                     FlagKind.FLAG_KIND_REPEAT_GAMES,
-                    rated.ladder,
                     sorted([row.bot, other]),
-                    await self._meetings(rated.ladder, row.bot, other),
-                    f"{words}, of {bots} bots on the table",
-                    (day, now),
+                    await self._common_games(rated.ladder, row.bot, other),
+                    f"met in {times} of the last {len(row.recent)} games of {row.bot}, "
+                    f"of {bots} bots in the standings",
                 )
 
-    async def _quick(self, rated: RatedResult, entries: int, day: str, now: int) -> None:
-        if entries >= QUICK_ENTRIES:
-            return
+    async def _check_quick_resignations(self, rated: RatedResult) -> None:
         for number, seat in enumerate(rated.seats):
-            reason = rated.result.seats[number].end_reason
-            if reason != EndReason.END_REASON_RESIGNED:
+            if rated.result.seats[number].end_reason != EndReason.END_REASON_RESIGNED:
                 continue
-            games = await self._store.flags.note_quick(rated.ladder, seat.bot, day, rated.game_id)
+            games = await self._flags.add_quick_resignation(
+                rated.ladder, seat.bot, _day(rated), rated.game_id
+            )
             if len(games) >= QUICK_TIMES:
-                await self._raise(
+                await self._flag(
+                    rated,
                     FlagKind.FLAG_KIND_QUICK_RESIGN,
-                    rated.ladder,
                     [seat.bot],
                     games,
                     f"gave up {len(games)} games of one day with fewer than "
                     f"{QUICK_ENTRIES} entries in their logs",
-                    (day, now),
                 )
 
-    async def _meetings(self, ladder: str, one: str, other: str) -> list[str]:
-        """The last games of a bot in which it met another."""
-        sequences = await self._store.boards.history(ladder, one, -RECENT, -1)
-        found = await self._store.boards.entries(ladder, sequences)
+    async def _common_games(self, ladder: str, bot: str, opponent: str) -> list[str]:
+        """Those of the last games of a bot in which it met another."""
+        sequences = await self._standings.history(ladder, bot, -RECENT_GAMES, -1)
+        found = await self._standings.entries(ladder, sequences)
         results = [RatedResult.FromString(each.data) for each in found]
-        return [each.game_id for each in results if other in [seat.bot for seat in each.seats]]
+        return [each.game_id for each in results if opponent in [seat.bot for seat in each.seats]]
 
-    async def _raise(  # noqa: PLR0913, PLR0917 - the parts of a flag, each once
+    async def _flag(
         self,
+        rated: RatedResult,
         kind: FlagKind.ValueType,
-        ladder: str,
         bots: list[str],
         games: list[str],
-        words: str,
-        when: tuple[str, int],
+        message: str,
     ) -> None:
-        day, now = when
-        name = f"{int(kind)} {ladder} {' '.join(bots)} {day}"
+        """Raise a flag, once a day for each kind, ladder and bots."""
+        name = f"{int(kind)} {rated.ladder} {' '.join(bots)} {_day(rated)}"
         flag_id = hashlib.sha256(name.encode()).hexdigest()[:16]
-        await self._store.flags.raise_once(
-            FlagRecord(flag_id, int(kind), ladder, bots, games, words, now)
+        now = rated.end_time.ToMilliseconds()
+        await self._flags.raise_once(
+            FlagRecord(flag_id, int(kind), rated.ladder, bots, games, message, now)
         )
 
 
+def _day(rated: RatedResult) -> str:
+    ended = rated.end_time.ToMilliseconds() / 1000
+    return dt.datetime.fromtimestamp(ended, dt.UTC).date().isoformat()
+
+
 def flag_message(flag: FlagRecord) -> Flag:
-    """A flag as a message."""
     out = Flag(
         flag_id=flag.id,
         kind=FlagKind.ValueType(flag.kind),

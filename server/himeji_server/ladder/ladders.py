@@ -1,4 +1,4 @@
-"""Ladders as configuration: one per ruleset and seat count by default, and those of a file."""
+"""The ladders of an arena: one per ruleset and seat count by default, changed by a TOML file."""
 
 import itertools
 import re
@@ -34,7 +34,7 @@ _KEYS: Final[dict[str, type | tuple[type, ...]]] = {
 
 @dataclass(frozen=True)
 class Ladder:
-    """A kind of game with a table of its own. Times are milliseconds."""
+    """A kind of game with standings of its own."""
 
     name: str
     ruleset: str
@@ -43,7 +43,7 @@ class Ladder:
     clock: Clock = LADDER
     strike_limit: int = 3
     ready: int = 10_000
-    """How long a seat has to answer its seating."""
+    """Milliseconds that a bot has to answer a seating."""
 
     trusted: bool = False
     accepting: bool = True
@@ -66,9 +66,13 @@ class Ladders:
         """The names, ascending."""
         return list(self._ladders)
 
+    def names_of(self, ladder: str) -> list[str]:
+        """The name of a ladder, or all names for ""; raises UnknownLadder."""
+        return [self[ladder].name] if ladder else self.names
+
     @property
     def shared(self) -> list[str]:
-        """The names of those that bots can enter and in which they meet others."""
+        """The ladders that bots can enter and on which they meet other bots."""
         return [
             name for name, ladder in self._ladders.items() if ladder.accepting and ladder.seats > 1
         ]
@@ -90,13 +94,13 @@ def _ladders_of(ruleset: Ruleset) -> list[Ladder]:
     for seats, level in itertools.product(counts, levels):
         name = ruleset.name + (f"-{seats}p" if len(counts) > 1 else "")
         name += f"-{level}" if level else ""
-        wanted = {DIFFICULTY: level} if level else {}
-        found.append(Ladder(name, ruleset.name, seats, ruleset.check_options(wanted)))
+        options = ruleset.check_options({DIFFICULTY: level} if level else {})
+        found.append(Ladder(name, ruleset.name, seats, options))
     return found
 
 
 def read(file: Path | None) -> Ladders:
-    """The ladders that a file sets beside or instead of the defaults; raises StartRefusedError."""
+    """The default ladders with those of a file added or replaced; raises StartRefusedError."""
     if file is None:
         return Ladders(defaults())
     try:
@@ -113,7 +117,7 @@ def read(file: Path | None) -> Ladders:
 
 
 def _ladder(file: Path, name: str, entry: Any, before: Ladder | None) -> Ladder:
-    """A table of the file; what it leaves out is as in the default ladder of that name."""
+    """One ladder of the file; keys that it leaves out are those of the default of that name."""
     place = f"{file}, ladder {name}"
     if not isinstance(entry, dict) or re.fullmatch(NAME, name) is None:
         raise StartRefusedError(f"{place}: a ladder is a table with a name of small letters")

@@ -1,8 +1,8 @@
-"""The usher: seats bots that wait, and unseats those that do not answer.
+"""The matchmaker: makes games of waiting bots, and cancels seatings that are not answered in time.
 
-Any number of ushers may work at once, in any number of processes, and any of them may die: the
-store seats a bot only while its ticket allows it, and what one usher left half done another one
-finds when the time to answer is over.
+Any number of matchmakers may run at once, in any number of processes, and each may die between any
+two steps: the script that seats bots compares their tickets, so that no bot is seated twice, and a
+seating that was left half done is found by its deadline and released.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 from himeji_server.games.commands import NewGame, new_secret
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladder, Ladders
-from himeji_server.ladder.pairing import Meetings, Pair, Policy, Waiting, pair, tables
+from himeji_server.ladder.pairing import Candidate, Meetings, Pair, Policy, pair_key, pairings
 from himeji_server.ladder.rating import BEGINNER
-from himeji_server.ladder.standings import Row, row_name
-from himeji_server.store.deals import Deal, Order
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.ladder.standings import StandingsRow, row_name
+from himeji_server.store.deals import Deal
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.queues import Queue, Ticket
+from himeji_server.store.queues import Queue, SeatingStatus, Ticket
 
-MOST_CONSIDERED: Final = 200
-"""Tickets of a ladder that one round looks at; the oldest first."""
+MAX_CANDIDATES: Final = 200
+"""How many waiting tickets of a ladder one round pairs, the oldest first."""
 
 GRACE_MS: Final = 2_000
-"""A seating without a game is looked at so long after its seats should have answered."""
+"""How long after its deadline a seating is checked whose game may not have been created."""
 
-HOUSE_PAUSE_MS: Final = 60_000
-"""How long a ladder rests after the first game of the house with itself; then ever longer."""
-
-LONGEST_HOUSE_PAUSE_MS: Final = 600_000
-
-AWAY_MS: Final = 30_000
+DISCONNECTED_MS: Final = 30_000
 """How long a bot without a stream keeps its place in a queue."""
 
-CAPPED_MS: Final = 60_000
-"""How long a pair that met too often today is not tried again."""
+CAPPED_PAIR_MS: Final = 60_000
+"""How long a pair that the store refused as met too often today is not tried again."""
+
+HOUSE_PAUSE_MS: Final = 60_000
+"""How long a ladder pauses after the first game of house bots among themselves; then longer."""
+
+MAX_HOUSE_PAUSE_MS: Final = 600_000
 
 _log = structlog.get_logger(__name__)
 
@@ -61,112 +61,126 @@ class Matchmaker:
         self._ladders = ladders
         self._queues = store.queues
         self._deals = store.deals
-        self._boards = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
         self._policy = policy or Policy()
         self._opened = False
-        self._capped: defaultdict[str, dict[Pair, int]] = defaultdict(dict)
-        """Pairs that the store did not want to seat together, by ladder, and when that was."""
+        self._capped_at: defaultdict[str, dict[Pair, int]] = defaultdict(dict)
+        """By ladder: when the store refused a pair because it had met too often today."""
 
-        self._away: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        """Tickets of bots that have no stream, by ladder, and since when this usher knows."""
+        self._disconnected_at: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """By ladder: since when this matchmaker has seen a ticket's bot without a stream."""
 
-    async def round(self, now: int) -> None:
-        """Pair, seat and unseat once on every ladder; `now` is the store's time."""
+    async def run_once(self, now: int) -> None:
+        """Check deadlines, pair and seat, once on every ladder; `now` is the store's time."""
         if not self._opened:
-            await asyncio.gather(*(self._boards.open(name) for name in self._ladders.names))
+            await asyncio.gather(
+                *(self._standings.ensure_first_season(name) for name in self._ladders.names)
+            )
             self._opened = True
         await asyncio.gather(
-            *(self._ladder_round(self._ladders[name], now) for name in self._ladders.names)
+            *(self._run_ladder(self._ladders[name], now) for name in self._ladders.names)
         )
 
-    async def _ladder_round(self, ladder: Ladder, now: int) -> None:
-        for game_id in await self._queues.due(ladder.name, now):
-            await self._look_at(ladder, game_id, now)
+    async def _run_ladder(self, ladder: Ladder, now: int) -> None:
+        for game_id in await self._queues.overdue(ladder.name, now):
+            await self._check_deadline(ladder, game_id, now)
         queue = await self._queues.queue(ladder.name)
         if not ladder.accepting:
-            await self._close(ladder, queue.tickets)
+            await self._close_queue(ladder, queue.tickets)
             return
-        here = await self._present(ladder, queue.tickets, now)
-        waiting = [each for each in here if queue.load.get(each.bot, 0) < each.most]
-        if waiting and not (ladder.trusted and await self._go_on(ladder, queue, waiting, now)):
-            await self._pair(ladder, queue, waiting[:MOST_CONSIDERED], now)
+        connected = await self._connected(ladder, queue.tickets, now)
+        waiting = [each for each in connected if queue.load.get(each.bot, 0) < each.max_games]
+        if not waiting:
+            return
+        if ladder.trusted and await self._continue_deals(ladder, queue, waiting, now):
+            return
+        await self._pair(ladder, queue, waiting[:MAX_CANDIDATES], now)
 
     # --- leaving --------------------------------------------------------------------------------
 
-    async def _close(self, ladder: Ladder, tickets: Sequence[Ticket]) -> None:
-        """Nobody waits on a closed ladder: who is in its queue since it was open is told."""
+    async def _close_queue(self, ladder: Ladder, tickets: Sequence[Ticket]) -> None:
+        """Remove the tickets from before the ladder was closed, and notify their bots."""
         for each in tickets:
             if await self._queues.leave(ladder.name, each.bot):
-                await self._queues.tell_closed(each.bot, ladder.name)
+                await self._queues.notify_closed(each.bot, ladder.name)
 
-    async def _present(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
-        """Those who have a stream; who has had none for long loses its ticket."""
+    async def _connected(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
+        """The tickets of bots with a stream; a bot that has long had none loses its ticket."""
         connected = await self._use_cases.connected_bots(each.bot for each in tickets)
-        away = [each for each in tickets if each.bot not in connected]
-        before = self._away[ladder.name]
-        since = {each.id: before.get(each.id, now) for each in away}
-        self._away[ladder.name] = since
-        for each in away:
-            if now - since[each.id] >= AWAY_MS and await self._queues.leave(ladder.name, each.bot):
-                _log.info("left the queue without a word", ladder=ladder.name, bot=each.bot)
+        missing = [each for each in tickets if each.bot not in connected]
+        before = self._disconnected_at[ladder.name]
+        since = {each.id: before.get(each.id, now) for each in missing}
+        self._disconnected_at[ladder.name] = since
+        for each in missing:
+            expired = now - since[each.id] >= DISCONNECTED_MS
+            if expired and await self._queues.leave(ladder.name, each.bot):
+                _log.info("disconnected bot removed from queue", ladder=ladder.name, bot=each.bot)
         return [each for each in tickets if each.id not in since]
 
     # --- seating --------------------------------------------------------------------------------
 
-    async def _go_on(self, ladder: Ladder, queue: Queue, here: Sequence[Ticket], now: int) -> bool:
-        """Seat those whose deal is to be played from other seats; whether there were any.
+    async def _continue_deals(
+        self, ladder: Ladder, queue: Queue, waiting: Sequence[Ticket], now: int
+    ) -> bool:
+        """Seat bots whose deal is still to be played from other seats; whether there were any.
 
-        A deal whose bots cannot meet any more is not played to its end.
+        A deal of which a bot has left the queue is dropped.
         """
-        there = {each.bot for each in queue.tickets}
-        tickets, some = {each.bot: each for each in here}, False
-        for deal in await self._deals.open(ladder.name):
-            order = deal.orders[0]
-            free = tickets.keys() >= set(order)
-            if not free and there.issuperset(order):
-                continue  # one of them is busy or away for a moment
-            table = [tickets[bot] for bot in order] if free else []
-            seated = free and await self._seat(ladder, table, now, deal)
+        queued = {each.bot for each in queue.tickets}
+        tickets, any_seated = {each.bot: each for each in waiting}, False
+        for deal in await self._deals.unfinished(ladder.name):
+            bots = deal.orders[0]
+            all_free = tickets.keys() >= set(bots)
+            if not all_free and queued.issuperset(bots):
+                continue  # one of them is playing, or disconnected for a moment
+            together = [tickets[bot] for bot in bots] if all_free else []
+            seated = all_free and await self._seat(ladder, together, now, deal)
             if not seated:
-                await self._deals.keep(ladder.name, replace(deal, orders=()))
-            some |= seated
-        return some
+                await self._deals.save(ladder.name, replace(deal, orders=()))
+            any_seated |= seated
+        return any_seated
 
-    async def _pair(self, ladder: Ladder, queue: Queue, here: Sequence[Ticket], now: int) -> None:
-        rows = await self._rows(ladder, here)
-        considered = [_waiting(each, rows, queue, now) for each in here]
-        known = len({each.bot for each in here} | queue.load.keys())
-        cap = self._policy.pair_cap
+    async def _pair(
+        self, ladder: Ladder, queue: Queue, waiting: Sequence[Ticket], now: int
+    ) -> None:
+        rows = await self._rows(ladder, waiting)
+        candidates = [_candidate(each, rows, queue, now) for each in waiting]
+        bot_count = len({each.bot for each in waiting} | queue.load.keys())
+        capped = self._capped_at[ladder.name]
         meetings = Meetings(
-            {each: cap for each, at in self._capped[ladder.name].items() if now < at + CAPPED_MS},
+            {
+                pair: self._policy.pair_cap
+                for pair, at in capped.items()
+                if now < at + CAPPED_PAIR_MS
+            },
             {row.bot: row.recent for row in rows.values()},
-            known,
+            bot_count,
         )
-        alone = all(each.house for each in considered)
-        house_only = alone and await self._queues.house_may_play(ladder.name)
-        tickets = {each.bot: each for each in here}
-        for table in tables(
-            considered, ladder.seats, meetings, self._policy, house_only=house_only
+        only_house = all(each.is_house for each in candidates)
+        house_may_play = only_house and await self._queues.house_may_play(ladder.name)
+        tickets = {each.bot: each for each in waiting}
+        for bots in pairings(
+            candidates, ladder.seats, meetings, self._policy, house_only=house_may_play
         ):
-            deal = new_deal(table) if ladder.trusted else None
-            seated = await self._seat(ladder, [tickets[bot] for bot in table], now, deal)
-            if seated and alone:
-                games = min(each.games for each in considered if each.bot in table)
-                await self._queues.house_plays(ladder.name, house_pause(games))
+            deal = new_deal(bots) if ladder.trusted else None
+            seated = await self._seat(ladder, [tickets[bot] for bot in bots], now, deal)
+            if seated and only_house:
+                games = min(each.games for each in candidates if each.bot in bots)
+                await self._queues.pause_house(ladder.name, house_pause(games))
 
-    async def _rows(self, ladder: Ladder, tickets: Sequence[Ticket]) -> dict[str, Row]:
-        season = (await self._boards.head(ladder.name)).season
+    async def _rows(self, ladder: Ladder, tickets: Sequence[Ticket]) -> dict[str, StandingsRow]:
+        season = (await self._standings.head(ladder.name)).season
         names = [row_name(each.bot, each.version) for each in tickets]
-        found = await self._boards.rows(ladder.name, season, names)
-        return {name: Row.parse(text) for name, text in found.items()}
+        found = await self._standings.rows(ladder.name, season, names)
+        return {name: StandingsRow.from_json(text) for name, text in found.items()}
 
     async def _seat(
         self, ladder: Ladder, tickets: Sequence[Ticket], now: int, deal: Deal | None
     ) -> bool:
-        """Seat these together, if the store agrees, and tell them."""
+        """Seat these bots together and notify them; False if a ticket has changed meanwhile."""
         game_id = secrets.token_hex(10)
-        answer, *who = await self._queues.seat(
+        status, bots = await self._queues.seat(
             ladder.name,
             game_id,
             tickets,
@@ -174,63 +188,61 @@ class Matchmaker:
             pair_cap=self._policy.pair_cap,
             day=_day(now),
         )
-        if answer == "capped":
-            self._capped[ladder.name][pair(who[0], who[1])] = now
-        if answer != "ok":
+        if status is SeatingStatus.CAPPED:
+            self._capped_at[ladder.name][pair_key(bots[0], bots[1])] = now
+        if status is not SeatingStatus.OK:
             return False
         if deal is not None:
-            await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
+            await self._deals.save(ladder.name, replace(deal, orders=deal.orders[1:]))
         game = await self._use_cases.seat_bots(_new_game(ladder, tickets, deal), game_id)
-        await self._queues.look_again(ladder.name, game_id, game.stored.created + ladder.ready)
+        await self._queues.set_deadline(ladder.name, game_id, game.stored.created + ladder.ready)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
         return True
 
-    # --- unseating ------------------------------------------------------------------------------
+    async def _check_deadline(self, ladder: Ladder, game_id: str, now: int) -> None:
+        """Cancel a seating whose deadline has passed, unless its game has begun.
 
-    async def _look_at(self, ladder: Ladder, game_id: str, now: int) -> None:
-        """A seating whose time is over: unless its game has begun, it is called off.
-
-        The result of a game that was called off releases its bots, as every result does.
+        The rater releases the bots of a cancelled game, as it does after every result.
         """
         try:
-            table = await self._use_cases.view(game_id)
+            game = await self._use_cases.view(game_id)
         except UnknownGame:
             await self._queues.release(ladder.name, game_id, begun=False)
             return
-        deadline = table.stored.created + ladder.ready
-        if table.stored.state == WAITING and deadline > now:
-            await self._queues.look_again(ladder.name, game_id, deadline)
-        elif table.stored.state == WAITING:
+        deadline = game.stored.created + ladder.ready
+        if game.stored.state == WAITING and deadline > now:
+            await self._queues.set_deadline(ladder.name, game_id, deadline)
+        elif game.stored.state == WAITING:
             await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)
-        elif table.stored.state != OVER:
-            await self._queues.begun(ladder.name, game_id)
+        elif game.stored.state != OVER:
+            await self._queues.remove_deadline(ladder.name, game_id)
 
 
 def house_pause(games: int) -> int:
-    """How long the house rests after a game with itself; `games` had the least known at the table.
+    """Milliseconds without another game of house bots alone; `games` is the fewest of theirs.
 
-    The better its bots are known, the less another game of theirs tells.
+    The better house bots are known, the less another game among them tells.
     """
-    return min(LONGEST_HOUSE_PAUSE_MS, HOUSE_PAUSE_MS * (1 + games))
+    return min(MAX_HOUSE_PAUSE_MS, HOUSE_PAUSE_MS * (1 + games))
 
 
-def _waiting(ticket: Ticket, rows: dict[str, Row], queue: Queue, now: int) -> Waiting:
+def _candidate(ticket: Ticket, rows: dict[str, StandingsRow], queue: Queue, now: int) -> Candidate:
     row = rows.get(row_name(ticket.bot, ticket.version))
     load = queue.load.get(ticket.bot, 0)
-    return Waiting(
+    return Candidate(
         bot=ticket.bot,
         rating=row.rating if row is not None else BEGINNER,
         games=(row.games if row is not None else 0) + load,
         waited=max(0, now - ticket.since) / 1000,
-        free=ticket.most - load,
+        free=ticket.max_games - load,
         seats=tuple(row.seats) if row is not None else (),
-        luck=f"{ticket.id} {ticket.seatings}",
+        seed=f"{ticket.id} {ticket.seatings}",
     )
 
 
-def new_deal(table: Order) -> Deal:
+def new_deal(bots: tuple[str, ...]) -> Deal:
     """A deal that is played once with each bot in each seat."""
-    rotations = tuple(table[first:] + table[:first] for first in range(len(table)))
+    rotations = tuple(bots[first:] + bots[:first] for first in range(len(bots)))
     return Deal(secrets.token_hex(8), new_secret(), rotations)
 
 

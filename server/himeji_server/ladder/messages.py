@@ -1,4 +1,4 @@
-"""What is told of ladders, as messages of the contract."""
+"""Ladders, tickets, standings, seasons and audit entries as messages of the contract."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from himeji.v1.ladder_service_pb2 import (
 )
 
 from himeji_server.ladder.ladders import Ladder
-from himeji_server.ladder.standings import Row, write_rating
+from himeji_server.ladder.standings import StandingsRow, write_rating
 from himeji_server.names import HOUSE
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.queues import Ticket
@@ -23,7 +23,6 @@ from himeji_server.store.standings import SeasonRecord
 def ladder_message(
     ladder: Ladder, *, season: int, waiting: int, playing: int, rows: int
 ) -> LadderMessage:
-    """A ladder and how it is doing."""
     out = LadderMessage(
         name=ladder.name,
         ruleset=ladder.ruleset,
@@ -45,13 +44,12 @@ def ladder_message(
 def ticket_message(
     ladder: str, ticket: Ticket, games: Iterable[str], *, connected: bool
 ) -> TicketMessage:
-    """A bot's place in a queue."""
     out = TicketMessage(
         ticket_id=ticket.id,
         ladder=ladder,
         bot=ticket.bot,
         bot_version=ticket.version,
-        max_games=ticket.most,
+        max_games=ticket.max_games,
         game_ids=sorted(games),
         connected=connected,
     )
@@ -59,8 +57,7 @@ def ticket_message(
     return out
 
 
-def standing_message(row: Row, place: int = 0) -> Standing:
-    """A row of a table."""
+def standing_message(row: StandingsRow, place: int = 0) -> Standing:
     out = Standing(
         place=place,
         bot=row.bot,
@@ -80,7 +77,6 @@ def standing_message(row: Row, place: int = 0) -> Standing:
 
 
 def season_message(ladder: str, season: SeasonRecord, games: int) -> Season:
-    """A season."""
     out = Season(ladder=ladder, number=season.number, title=season.title, games=games)
     out.start_time.FromMilliseconds(season.started)
     if season.ended:
@@ -89,7 +85,6 @@ def season_message(ladder: str, season: SeasonRecord, games: int) -> Season:
 
 
 def audit_message(record: AuditRecord) -> AuditEntry:
-    """An entry of the audit log."""
     out = AuditEntry(
         sequence=record.sequence,
         kind=AuditKind.ValueType(record.kind),

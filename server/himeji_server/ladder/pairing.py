@@ -1,9 +1,9 @@
-"""Matchmaking: from the bots that wait to tables, by a function that knows no clock and no store.
+"""Pairing: which of the waiting bots play together. Pure: no clock, no store, no global chance.
 
-The bot with the fewest games chooses first. It takes those whom a game tells it most about: near
-in rating, well known themselves, and not met all the time. A stated share of games is paired
-without regard to rating, so that no group of bots drifts apart, and a stated share has a house
-bot at the table, so that all of them hang on the same anchors.
+The bot with the fewest games chooses first. It takes the opponents that a game tells it most about:
+near in rating, well known themselves, and not met all the time. A stated share of games is paired
+without regard to rating, so that no group of bots drifts apart, and a stated share includes a
+house bot, so that all ratings hang on the same anchors.
 """
 
 import itertools
@@ -17,19 +17,19 @@ from himeji_server import names
 from himeji_server.ladder.rating import BETA, Rating
 from himeji_server.names import HOUSE
 
-RECENT: Final = 20
-"""So many of its last games say whom a bot has met lately."""
+RECENT_GAMES: Final = 20
+"""How many of its last games count as a bot's recent ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What can be set about matchmaking; the standard values are those of docs/ladder.md."""
+    """The parameters of pairing; the defaults are those of docs/ladder.md."""
 
     wide_share: float = 0.15
     """The share of games that are paired without regard to rating."""
 
     anchor_share: float = 0.1
-    """The share of tables that get a house bot, while others could fill them too."""
+    """The share of games that get a house bot although other bots could fill them."""
 
     pair_cap: int = 50
     """How many rated games two bots may play in a day; house bots are not counted."""
@@ -38,220 +38,224 @@ class Policy:
     """What a pairing has to be worth for a bot that has not waited; falls to 0 with patience."""
 
     patience: float = 6.0
-    """Seconds after which a bot takes anybody it may meet."""
+    """Seconds after which a bot takes any opponent that it may meet."""
 
     house_after: float = 1.5
-    """Seconds after which house bots fill a table that lacks others; for a first game: none."""
+    """Seconds after which house bots fill open seats; at once for a bot's first game."""
 
 
 @dataclass(frozen=True)
-class Waiting:
+class Candidate:
     """A bot that could be seated now."""
 
     bot: str
     rating: Rating
     games: int = 0
     waited: float = 0.0
+    """Seconds since its last game, or since it entered."""
+
     free: int = 1
     """How many more games it allows."""
 
     seats: tuple[int, ...] = ()
     """How often it had each seat."""
 
-    luck: str = ""
-    """Decides about wide pairings and anchors; the same until the bot was seated."""
+    seed: str = ""
+    """Decides about wide pairings and anchors. It changes when the bot is seated and not before,
+    so that asking again in the next round gives no new chance."""
 
     @property
     def owner(self) -> str:
-        """Whose bot it is."""
         return names.owner_of(self.bot)
 
     @property
-    def house(self) -> bool:
-        """Whether it is one of the arena's own."""
+    def is_house(self) -> bool:
         return self.owner == HOUSE
 
 
 Pair = tuple[str, str]
 
 
-def pair(one: str, other: str) -> Pair:
-    """Two bots, in the order in which they are counted."""
+def pair_key(one: str, other: str) -> Pair:
+    """Two bots in the order in which their meetings are counted."""
     return (one, other) if one < other else (other, one)
 
 
 @dataclass(frozen=True)
 class Meetings:
-    """Who has met whom."""
+    """Which bots have met which."""
 
     today: Mapping[Pair, int] = field(default_factory=dict)
-    """Games of two bots today, those that are being played included."""
+    """Games of two bots today, including those that are being played."""
 
     recent: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
-    """The opponents of a bot in its last games."""
+    """The opponents of a bot in each of its last games."""
 
-    known: int = 2
+    bot_count: int = 2
     """How many bots there are on the ladder, waiting or playing."""
 
     def share(self, one: str, other: str) -> float:
         """In which part of their last games these two met; the larger of both views."""
-        return max(self._part(one, other), self._part(other, one))
+        return max(self._share_of(one, other), self._share_of(other, one))
 
-    def _part(self, bot: str, opponent: str) -> float:
+    def _share_of(self, bot: str, opponent: str) -> float:
         games = self.recent.get(bot, ())
         return sum(opponent in each for each in games) / len(games) if games else 0.0
 
 
-def worth(one: Waiting, other: Waiting) -> float:
+def worth(one: Candidate, other: Candidate) -> float:
     """How much a game tells about `one`, from 0 to 1: near and well-known opponents tell most."""
     own = 2 * BETA**2 + one.rating.uncertainty**2
     spread = own + other.rating.uncertainty**2
-    chance = _below((one.rating.mean - other.rating.mean) / math.sqrt(spread))
+    chance = _normal_cdf((one.rating.mean - other.rating.mean) / math.sqrt(spread))
     return 4 * chance * (1 - chance) * own / spread
 
 
-def _below(deviation: float) -> float:
-    """The share of a normal distribution that lies below so many deviations."""
+def _normal_cdf(deviation: float) -> float:
     return 0.5 * (1 + math.erf(deviation / math.sqrt(2)))
 
 
-def tables(
-    waiting: Iterable[Waiting],
+def pairings(
+    candidates: Iterable[Candidate],
     seats: int,
     meetings: Meetings,
     policy: Policy,
     *,
     house_only: bool = False,
 ) -> list[tuple[str, ...]]:
-    """The tables that can be made now: bots in the order of their seats.
+    """The games that can be made now, each as its bots in the order of their seats.
 
-    With `house_only` one table of house bots alone may be made, if nobody else waits.
+    With `house_only` one game of house bots alone may be made, if no other bot waits.
     """
-    return _Round(waiting, seats, meetings, policy).play(house_only=house_only)
+    return _PairingRound(candidates, seats, meetings, policy).run(house_only=house_only)
 
 
-class _Round:
+class _PairingRound:
     """One round of pairing; counts down how many games each bot still allows."""
 
     def __init__(
-        self, waiting: Iterable[Waiting], seats: int, meetings: Meetings, policy: Policy
+        self, candidates: Iterable[Candidate], seats: int, meetings: Meetings, policy: Policy
     ) -> None:
-        self._waiting = [each for each in waiting if each.free > 0]
-        self._free = {each.bot: each.free for each in self._waiting}
+        self._candidates = [each for each in candidates if each.free > 0]
+        self._free = {each.bot: each.free for each in self._candidates}
         self._seats = seats
         self._meetings = meetings
         self._policy = policy
         self._today = dict(meetings.today)
 
-    def play(self, *, house_only: bool) -> list[tuple[str, ...]]:
+    def run(self, *, house_only: bool) -> list[tuple[str, ...]]:
         made: list[tuple[str, ...]] = []
-        guests = [each for each in self._waiting if not each.house]
-        hosts = guests or (self._waiting if house_only else [])
-        for host in sorted(hosts, key=_first_choice):
-            while self._free[host.bot] > 0 and (table := self._table(host)):
-                made.append(in_seats(table, host.luck))
-                self._count(table)
-                if not guests:
+        others = [each for each in self._candidates if not each.is_house]
+        choosers = others or (self._candidates if house_only else [])
+        for chooser in sorted(choosers, key=_priority):
+            while self._free[chooser.bot] > 0 and (group := self._group(chooser)):
+                made.append(seat_order(group, chooser.seed))
+                self._count(group)
+                if not others:
                     return made
         return made
 
-    def _table(self, host: Waiting) -> list[Waiting]:
-        """The host and who sits with it; empty if it has to wait."""
-        chance = _chance(f"{host.luck} {self._free[host.bot]}")
+    def _group(self, chooser: Candidate) -> list[Candidate]:
+        """The chooser and its opponents; empty if it has to wait."""
+        chance = _seeded(f"{chooser.seed} {self._free[chooser.bot]}")
         wide = chance.random() < self._policy.wide_share
         anchor = chance.random() < self._policy.anchor_share
-        chosen = [host]
-        fits = self._acceptable(host, wide=wide)
+        group = [chooser]
+        fits = self._acceptable(chooser, wide=wide)
+        house = [each for each in fits if each.is_house]
         if anchor and self._seats > 1:
-            self._fill(chosen, [each for each in fits if each.house], 1, wide, chance)
-        self._fill(chosen, [each for each in fits if not each.house], self._seats, wide, chance)
-        if len(chosen) < self._seats and self._house_fills(host):
-            self._fill(chosen, [each for each in fits if each.house], self._seats, wide, chance)
-        return chosen if len(chosen) == self._seats else []
+            self._fill(group, house, 1, wide, chance)
+        self._fill(group, [each for each in fits if not each.is_house], self._seats, wide, chance)
+        if len(group) < self._seats and self._house_may_fill(chooser):
+            self._fill(group, house, self._seats, wide, chance)
+        return group if len(group) == self._seats else []
 
-    def _house_fills(self, host: Waiting) -> bool:
-        return host.house or host.games == 0 or host.waited >= self._policy.house_after
+    def _house_may_fill(self, chooser: Candidate) -> bool:
+        waited = chooser.waited >= self._policy.house_after
+        return chooser.is_house or chooser.games == 0 or waited
 
-    def _acceptable(self, host: Waiting, *, wide: bool) -> list[Waiting]:
-        """Those whom the host may meet and, unless the pairing is wide, wants to meet by now."""
+    def _acceptable(self, chooser: Candidate, *, wide: bool) -> list[Candidate]:
+        """Opponents that are worth enough to the chooser by now; any in a wide pairing."""
         found = []
-        for other in self._waiting:
-            if other.bot == host.bot or self._free[other.bot] <= 0:
+        for other in self._candidates:
+            if other.bot == chooser.bot or self._free[other.bot] <= 0:
                 continue
-            if wide or other.house or self._worth(host, other) >= self._least(host, other):
+            if wide or other.is_house or self._worth(chooser, other) >= self._least(chooser, other):
                 found.append(other)
         return found
 
     def _fill(
         self,
-        chosen: list[Waiting],
-        candidates: list[Waiting],
+        group: list[Candidate],
+        candidates: list[Candidate],
         most: int,
         wide: bool,  # noqa: FBT001 - said by its name at every call
         chance: random.Random,
     ) -> None:
-        """Add candidates to the table until it has its seats, or `most` of them came."""
-        host, left = chosen[0], list(candidates)
-        order: Callable[[Waiting], float] = lambda other: self._worth(host, other)  # noqa: E731
+        """Add up to `most` of the candidates to the group, until all seats are taken."""
+        chooser, left = group[0], list(candidates)
+        order: Callable[[Candidate], float] = lambda other: self._worth(chooser, other)  # noqa: E731
         if wide:
             order = lambda _other: chance.random()  # noqa: E731
         left.sort(key=order, reverse=True)
         for other in left[:]:
-            if most == 0 or len(chosen) == self._seats:
+            if most == 0 or len(group) == self._seats:
                 return
-            if other not in chosen and all(self._may_meet(each, other) for each in chosen):
-                chosen.append(other)
+            if other not in group and all(self._may_meet(each, other) for each in group):
+                group.append(other)
                 most -= 1
 
-    def _may_meet(self, one: Waiting, other: Waiting) -> bool:
-        """Never two bots of one owner, and no pair too often; the house may sit with itself."""
-        if one.house or other.house:
+    def _may_meet(self, one: Candidate, other: Candidate) -> bool:
+        """No two bots of one owner, and no pair too often; house bots may meet each other."""
+        if one.is_house or other.is_house:
             return one.bot != other.bot
-        met = self._today.get(pair(one.bot, other.bot), 0)
+        met = self._today.get(pair_key(one.bot, other.bot), 0)
         return one.owner != other.owner and met < self._policy.pair_cap
 
-    def _worth(self, host: Waiting, other: Waiting) -> float:
-        """What a game would tell the host, less if the two have met more than their share."""
-        fair = min(1.0, (self._seats - 1) / max(1, self._meetings.known - 1))
-        share = self._meetings.share(host.bot, other.bot)
+    def _worth(self, chooser: Candidate, other: Candidate) -> float:
+        """What a game would tell the chooser, less if the two have met more than their share."""
+        fair = min(1.0, (self._seats - 1) / max(1, self._meetings.bot_count - 1))
+        share = self._meetings.share(chooser.bot, other.bot)
         fresh = fair / share if share > fair else 1.0
-        return worth(host, other) * fresh
+        return worth(chooser, other) * fresh
 
-    def _least(self, host: Waiting, other: Waiting) -> float:
-        waited = max(host.waited, other.waited)
+    def _least(self, chooser: Candidate, other: Candidate) -> float:
+        waited = max(chooser.waited, other.waited)
         return self._policy.least_worth * max(0.0, 1.0 - waited / self._policy.patience)
 
-    def _count(self, table: Sequence[Waiting]) -> None:
-        for each in table:
+    def _count(self, group: Sequence[Candidate]) -> None:
+        for each in group:
             self._free[each.bot] -= 1
-        for one, other in itertools.combinations(table, 2):
-            met = pair(one.bot, other.bot)
-            self._today[met] = self._today.get(met, 0) + 1
+        for one, other in itertools.combinations(group, 2):
+            pair = pair_key(one.bot, other.bot)
+            self._today[pair] = self._today.get(pair, 0) + 1
 
 
-def _chance(luck: str) -> random.Random:
-    """Chance that comes out the same when it is asked again."""
-    return random.Random(luck)  # noqa: S311 - nothing secret hangs on a pairing
+def _seeded(seed: str) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - nothing secret hangs on a pairing
 
 
-def _first_choice(waiting: Waiting) -> tuple[int, float, str]:
-    return (waiting.games, -waiting.waited, waiting.luck)
+def _priority(candidate: Candidate) -> tuple[int, float, str]:
+    """Who chooses first: the fewest games, then the longest wait."""
+    return (candidate.games, -candidate.waited, candidate.seed)
 
 
-def in_seats(table: Sequence[Waiting], luck: str) -> tuple[str, ...]:
-    """The bots in the order of seats in which they have sat least; chance among equals."""
-    chance, seats = _chance(f"seats {luck}"), len(table)
+def seat_order(group: Sequence[Candidate], seed: str) -> tuple[str, ...]:
+    """The bots in the order of seats that they have had least; chance decides among equals."""
+    chance, seats = _seeded(f"seats {seed}"), len(group)
 
-    def excess(order: Sequence[Waiting]) -> tuple[int, float]:
-        used = sum(_times(each, seat) - _rarest(each, seats) for seat, each in enumerate(order))
+    def excess(order: Sequence[Candidate]) -> tuple[int, float]:
+        used = sum(
+            _times(each, seat) - _least_times(each, seats) for seat, each in enumerate(order)
+        )
         return used, chance.random()
 
-    return tuple(each.bot for each in min(itertools.permutations(table), key=excess))
+    return tuple(each.bot for each in min(itertools.permutations(group), key=excess))
 
 
-def _times(waiting: Waiting, seat: int) -> int:
-    return waiting.seats[seat] if seat < len(waiting.seats) else 0
+def _times(candidate: Candidate, seat: int) -> int:
+    return candidate.seats[seat] if seat < len(candidate.seats) else 0
 
 
-def _rarest(waiting: Waiting, seats: int) -> int:
-    return min(_times(waiting, seat) for seat in range(seats))
+def _least_times(candidate: Candidate, seats: int) -> int:
+    return min(_times(candidate, seat) for seat in range(seats))

@@ -1,8 +1,7 @@
-"""The office: what anybody may ask about ladders, queues, tables and results."""
+"""The read side of the ladder: ladders, queues, standings and results."""
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from typing import Final, TypeVar
 
 from himeji.rules.errors import InvalidRequest
@@ -21,75 +20,77 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.messages import ladder_message, standing_message, ticket_message
-from himeji_server.ladder.standings import Row
+from himeji_server.ladder.standings import StandingsRow
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import RatedEntry
+from himeji_server.tasks import wait_for
 
-SECONDS_BETWEEN_LOOKS: Final = 0.5
-MOST_COMPARED: Final = 5_000
-"""The newest common games of two bots that are compared."""
+POLL_SECONDS: Final = 0.5
+MAX_COMPARED: Final = 5_000
+"""How many common games of two bots a head-to-head record counts, the newest first."""
 
 _Each = TypeVar("_Each")
 
 
 class LadderQueries:
-    """Answers questions about ladders."""
+    """Queries about ladders, for anybody."""
 
     def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
-        self._boards = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
 
     # --- ladders and queues ---------------------------------------------------------------------
 
-    async def listed(self, page_size: int, page_token: str) -> tuple[list[LadderMessage], str]:
-        """A page of the ladders."""
-        found, following = page(self.ladders.names, page_size, page_token, "ladders")
+    async def list_ladders(
+        self, page_size: int, page_token: str
+    ) -> tuple[list[LadderMessage], str]:
+        found, following = paginate(self.ladders.names, page_size, page_token, "ladders")
         return list(await asyncio.gather(*map(self.ladder, found))), following
 
     async def ladder(self, name: str) -> LadderMessage:
-        """A ladder and how it is doing; raises UnknownLadder."""
+        """A ladder with its counts of bots and games; raises UnknownLadder."""
         found = self.ladders[name]
         head, (waiting, playing) = await asyncio.gather(
-            self._boards.head(name), self._store.queues.counts(name)
+            self._standings.head(name), self._store.queues.counts(name)
         )
-        rows = await self._boards.row_count(name, head.season)
+        rows = await self._standings.row_count(name, head.season)
         return ladder_message(
             found, season=head.season, waiting=waiting, playing=playing, rows=rows
         )
 
-    async def tickets(
+    async def list_tickets(
         self, caller: Caller, ladder: str, page_size: int, page_token: str
     ) -> tuple[list[TicketMessage], str]:
         """A page of the caller's tickets, or of all for an administrator."""
-        wanted = [self.ladders[ladder].name] if ladder else self.ladders.names
+        sees_all = caller.has_scope(SCOPE_ADMIN)
         found: list[TicketMessage] = []
-        for name in wanted:
+        for name in self.ladders.names_of(ladder):
             queue = await self._store.queues.queue(name)
             games = await self._store.queues.games(name)
             for ticket in queue.tickets:
-                if not caller.has(SCOPE_ADMIN) and not _speaks_for(caller, ticket.bot):
+                if not (sees_all or caller.may_act_for(names.bot_name(ticket.bot))):
                     continue
-                mine = [game_id for game_id, bots in games.items() if ticket.bot in bots]
+                playing = [game_id for game_id, bots in games.items() if ticket.bot in bots]
                 connected = await self._use_cases.is_connected(ticket.bot)
-                found.append(ticket_message(name, ticket, mine, connected=connected))
+                found.append(ticket_message(name, ticket, playing, connected=connected))
         found.sort(key=lambda ticket: (ticket.enter_time.ToMilliseconds(), ticket.ticket_id))
-        return page(found, page_size, page_token, "tickets", ladder)
+        return paginate(found, page_size, page_token, "tickets", ladder)
 
-    # --- tables ---------------------------------------------------------------------------------
+    # --- standings ------------------------------------------------------------------------------
 
-    async def season(self, ladder: str, season: int) -> int:
-        """The season that is meant, 0 for the running one; raises InvalidRequest."""
-        running = (await self._boards.head(self.ladders[ladder].name)).season
+    async def season_number(self, ladder: str, season: int) -> int:
+        """A season that exists, the running one for 0; raises InvalidRequest."""
+        running = (await self._standings.head(self.ladders[ladder].name)).season
         if not 0 <= season <= running:
             raise InvalidRequest(f"{ladder} has the seasons 1 to {running}", {"field": "season"})
         return season or running
 
     async def standings(self, ladder: str, season: int, *, old_versions: bool) -> list[Standing]:
-        """The whole table, best first; equal ratings share a place."""
-        texts = await self._boards.rows(ladder, season)
-        rows = [Row.parse(text) for text in texts.values()]
+        """The whole standings, best first; equal ratings share a place."""
+        texts = await self._standings.rows(ladder, season)
+        rows = [StandingsRow.from_json(text) for text in texts.values()]
         newest: dict[str, int] = {}
         for row in rows:
             newest[row.bot] = max(row.version, newest.get(row.bot, 0))
@@ -99,16 +100,16 @@ class LadderQueries:
         return [standing_message(row, 1 + ratings.index(row.rating.conservative)) for row in shown]
 
     async def games_of_season(self, ladder: str, season: int) -> int:
-        """How many rated games count for the table of a season."""
-        first, last = await self.season_range(ladder, season)
-        voided = await self._boards.voided(ladder)
-        out = [await self._boards.sequence_of(ladder, game_id) for game_id in voided]
+        """How many rated games count in the standings of a season: voided ones do not."""
+        first, last = await self._season_range(ladder, season)
+        voided = await self._standings.voided(ladder)
+        out = [await self._standings.sequence_of(ladder, game_id) for game_id in voided]
         return last - first - sum(first < each <= last for each in out)
 
-    async def season_range(self, ladder: str, season: int) -> tuple[int, int]:
+    async def _season_range(self, ladder: str, season: int) -> tuple[int, int]:
         """The sequence before a season's first game, and that of its last one so far."""
-        seasons = await self._boards.seasons(ladder)
-        head = await self._boards.head(ladder)
+        seasons = await self._standings.seasons(ladder)
+        head = await self._standings.head(ladder)
         record = seasons[season]
         return record.first, record.last if season < head.season else head.sequence
 
@@ -119,12 +120,12 @@ class LadderQueries:
     ) -> tuple[list[HistoryEntry], str]:
         """A page of a bot's rated games, the newest first, of one ladder or of all."""
         name = str(names.bot_name(bot))
-        wanted = [self.ladders[ladder].name] if ladder else self.ladders.names
-        size, question = pagination.size(page_size), ("history", name, ladder, version)
-        cursors = _cursors(pagination.place(page_token, *question), wanted)
+        ladders = self.ladders.names_of(ladder)
+        size, query = pagination.size(page_size), ("history", name, ladder, version)
+        cursors = _cursors(pagination.place(page_token, *query), ladders)
         if not cursors:
-            lengths = [len(await self._boards.history(each, name)) for each in wanted]
-            cursors = dict(zip(wanted, lengths, strict=True))
+            lengths = [len(await self._standings.history(each, name)) for each in ladders]
+            cursors = dict(zip(ladders, lengths, strict=True))
             if not any(lengths):
                 await self._use_cases.check_bot_exists(name)
         found: list[RatedResult] = []
@@ -137,95 +138,92 @@ class LadderQueries:
                 ):
                     found.append(result)
         place = ",".join(f"{each}={left}" for each, left in cursors.items())
-        following = pagination.token(place, *question) if any(cursors.values()) else ""
+        following = pagination.token(place, *query) if any(cursors.values()) else ""
         return [HistoryEntry(result=each, seat=_seat(each, name)) for each in found], following
 
     async def _newest(self, bot: str, cursors: dict[str, int], most: int) -> list[RatedResult]:
-        """The newest games before the cursors, of all ladders together."""
+        """The newest games before the cursors, of all ladders together, at most `most`."""
         found: list[RatedResult] = []
         for ladder, left in cursors.items():
             if left:
                 first = max(0, left - most)
-                sequences = await self._boards.history(ladder, bot, first, left - 1)
-                found += map(_result, await self._boards.entries(ladder, sequences))
-        # Within a ladder the log's order counts, for the cursor goes down by it.
+                sequences = await self._standings.history(ladder, bot, first, left - 1)
+                found += map(_result, await self._standings.entries(ladder, sequences))
+        # Within a ladder the order is that of its log, because the cursor counts down along it.
         found.sort(key=lambda each: (each.end_time.ToMilliseconds(), each.sequence), reverse=True)
         return _in_log_order(found)[:most]
 
     async def head_to_head(self, bot: str, opponent: str, ladder: str) -> list[HeadToHead]:
-        """What two bots did against each other, by ladder."""
+        """The record of two bots against each other, by ladder."""
         one, other = str(names.bot_name(bot)), str(names.bot_name(opponent, "opponent"))
         if one == other:
             raise InvalidRequest("a bot has no record against itself", {"field": "opponent"})
-        wanted = [self.ladders[ladder].name] if ladder else self.ladders.names
-        found = [await self._compared(each, one, other) for each in wanted]
+        ladders = self.ladders.names_of(ladder)
+        found = [await self._head_to_head(each, one, other) for each in ladders]
         met = [each for each in found if each.games]
         for name in () if met else (one, other):
             await self._use_cases.check_bot_exists(name)
         return met
 
-    async def _compared(self, ladder: str, one: str, other: str) -> HeadToHead:
-        mine, theirs, voided = await asyncio.gather(
-            self._boards.history(ladder, one),
-            self._boards.history(ladder, other),
-            self._boards.voided(ladder),
+    async def _head_to_head(self, ladder: str, one: str, other: str) -> HeadToHead:
+        games, others, voided = await asyncio.gather(
+            self._standings.history(ladder, one),
+            self._standings.history(ladder, other),
+            self._standings.voided(ladder),
         )
-        common = sorted(set(mine) & set(theirs))[-MOST_COMPARED:]
+        common = sorted(set(games) & set(others))[-MAX_COMPARED:]
         out, margin = HeadToHead(ladder=ladder), 0
-        for result in map(_result, await self._boards.entries(ladder, common)):
+        for result in map(_result, await self._standings.entries(ladder, common)):
             if result.game_id in voided:
                 continue
             own = result.result.seats[_seat(result, one)]
-            rival = result.result.seats[_seat(result, other)]
+            opponent = result.result.seats[_seat(result, other)]
             out.games += 1
-            out.wins += own.rank < rival.rank
-            out.ties += own.rank == rival.rank
-            out.losses += own.rank > rival.rank
-            margin += own.score - rival.score
+            out.wins += own.rank < opponent.rank
+            out.ties += own.rank == opponent.rank
+            out.losses += own.rank > opponent.rank
+            margin += own.score - opponent.score
         out.mean_margin = margin / out.games if out.games else 0.0
         return out
 
-    async def results(self, ladder: str, after: int | None) -> AsyncGenerator[RatedResult, None]:
-        """Results after a sequence (None: new ones) as they are rated, until the arena stops."""
+    async def watch_results(
+        self, ladder: str, after: int | None
+    ) -> AsyncGenerator[RatedResult, None]:
+        """Results after a sequence (None: new ones) as they are rated, until the server stops."""
         name = self.ladders[ladder].name
-        place = (await self._boards.head(name)).sequence if after is None else after
+        place = (await self._standings.head(name)).sequence if after is None else after
         stopping = self._use_cases.stopping
         while not stopping.is_set():
-            entries = await self._boards.log(name, place)
+            entries = await self._standings.entries_after(name, place)
             for entry in entries:
                 yield _result(entry)
                 place = entry.sequence
             if not entries:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(SECONDS_BETWEEN_LOOKS):
-                        await stopping.wait()
+                await wait_for(stopping, POLL_SECONDS)
 
 
-def page(
-    found: list[_Each], page_size: int, page_token: str, *question: object
+def paginate(
+    found: list[_Each], page_size: int, page_token: str, *query: object
 ) -> tuple[list[_Each], str]:
-    """A page of a list that is there as a whole; a token holds how many were given."""
-    size, place = pagination.size(page_size), pagination.place(page_token, *question)
+    """A page of a list that is in memory; the token holds how many items came before."""
+    size, place = pagination.size(page_size), pagination.place(page_token, *query)
     if place and not (place.isdecimal() and len(place) < 10):
         raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
     first = int(place or 0)
-    following = pagination.token(str(first + size), *question) if len(found) > first + size else ""
+    following = pagination.token(str(first + size), *query) if len(found) > first + size else ""
     return found[first : first + size], following
 
 
-def _speaks_for(caller: Caller, bot: str) -> bool:
-    return caller.may_speak_for(names.bot_name(bot))
-
-
-def _cursors(place: str, wanted: list[str]) -> dict[str, int]:
+def _cursors(place: str, ladders: list[str]) -> dict[str, int]:
+    """By ladder, how many of the bot's games are still to be listed."""
     found = dict(each.split("=") for each in place.split(",")) if place else {}
-    if not all(name in wanted and left.isdecimal() for name, left in found.items()):
+    if not all(name in ladders and left.isdecimal() for name, left in found.items()):
         raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
     return {name: int(left) for name, left in found.items()}
 
 
 def _in_log_order(found: list[RatedResult]) -> list[RatedResult]:
-    """The same places for each ladder, filled by its results in the order of its log."""
+    """The same ladder at each position, with its results in the order of its log, newest first."""
     by_ladder: dict[str, list[RatedResult]] = {}
     for each in sorted(found, key=lambda result: result.sequence):
         by_ladder.setdefault(each.ladder, []).append(each)

@@ -1,27 +1,26 @@
-"""The lobby: what bots ask of ladders, by their streams or by calls: enter, leave, be ready."""
+"""What bots and their owners ask of queues, by stream or by call: enter, leave, ready, decline."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused
 from himeji.v1.game_pb2 import EndReason
 
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
-from himeji_server.ladder.ready_check import seats_meant_for
+from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.queues import QueueStore, Ticket
 
-MOST_GAMES: Final = 64
+MAX_GAMES: Final = 64
 """How many games of a ladder a bot may play at the same time."""
 
 
 class QueueCommands:
-    """The queues of an arena, as bots see them."""
+    """Commands on the queues of all ladders, and on the seatings that come of them."""
 
     def __init__(
         self,
@@ -38,13 +37,13 @@ class QueueCommands:
     async def enter(
         self, player: Player, ladder: str, max_games: int, *, again: bool = False
     ) -> Ticket | None:
-        """Enter a queue, or stay in it at the same place; raises UnknownLadder, Refused.
+        """Enter a queue, or keep the place in it; raises UnknownLadder, Refused.
 
-        None for a bot that only says it again and was taken out meanwhile.
+        With `again`, a bot repeats an Enter after a reconnect; None if it was removed meanwhile.
         """
-        if not 0 <= max_games <= MOST_GAMES:
+        if not 0 <= max_games <= MAX_GAMES:
             raise InvalidRequest(
-                f"a bot plays 1 to {MOST_GAMES} games of a ladder at once", {"field": "max_games"}
+                f"a bot plays 1 to {MAX_GAMES} games of a ladder at once", {"field": "max_games"}
             )
         found = self._ladders[ladder]
         if not found.accepting:
@@ -54,32 +53,35 @@ class QueueCommands:
         )
 
     def is_open(self, ladder: str) -> bool:
-        """Whether there is a ladder of that name, and bots can enter it."""
+        """Whether the ladder exists and bots can enter it."""
         return ladder in self._ladders.names and self._ladders[ladder].accepting
 
     async def leave(self, bot: str, ladder: str) -> list[str]:
-        """Leave a queue, or all; the queues that the bot was in. Open seatings are declined."""
-        wanted = [self._ladders[ladder].name] if ladder else self._ladders.names
-        left = [name for name in wanted if await self._queues.leave(name, bot)]
+        """Leave a queue, or all with ""; the queues that the bot was in.
+
+        Seatings that it has not answered are declined.
+        """
+        names = self._ladders.names_of(ladder)
+        left = [name for name in names if await self._queues.leave(name, bot)]
         for game_id in await self._use_cases.games_of(bot):
             view = await self._use_cases.view(game_id)
-            if view.header.ladder in wanted and self._waits_for(view, bot):
-                await self._call_off(game_id)
+            if view.header.ladder in names and _awaits_answer(view, bot):
+                await self._cancel_seating(game_id)
         return left
 
     async def leave_by_call(
         self, caller: Caller, bot: str, ladder: str, request_id: str
     ) -> list[str]:
-        """Take a bot of the caller's out of a queue, or of all; its stream is told."""
+        """Remove a bot of the caller's from a queue, or from all; its stream is notified."""
         content: list[object] = ["LeaveLadder", bot, ladder]
-        await self._requests.planned(caller.owner, request_id, content, PlannedRequest())
+        await self._requests.claim(caller.owner, request_id, content, Operation())
         player = await self._use_cases.player(caller, bot)
-        for name in [self._ladders[ladder].name] if ladder else self._ladders.names:
-            # Noted first: a stream that is on its way back must not enter again.
-            await self._queues.take_out(name, player.bot)
+        for name in self._ladders.names_of(ladder):
+            # Noted first: a stream that is reconnecting must not enter again.
+            await self._queues.note_removal(name, player.bot)
         left = await self.leave(player.bot, ladder)
         for name in left:
-            await self._queues.tell_left(player.bot, name)
+            await self._queues.notify_left(player.bot, name)
         return left
 
     async def ladders_of(self, bot: str) -> list[str]:
@@ -89,9 +91,9 @@ class QueueCommands:
     async def ready(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes
     ) -> GameView:
-        """Answer a seating; the game as it is then. Doing it twice is the same as once."""
+        """Accept a seat; the game as it is then. Idempotent."""
         view = await self._seating(player.bot, game_id, seat)
-        if not self._waits_for(view, player.bot):
+        if not _awaits_answer(view, player.bot):
             return view
         ladder = view.header.ladder
         if ladder and self._ladders[ladder].trusted:
@@ -100,34 +102,35 @@ class QueueCommands:
         return view
 
     async def decline(self, player: Player, game_id: str, seat: int | None) -> GameView:
-        """Refuse a seat: the bot is out of the queue, and the game does not begin."""
+        """Decline a seat: the bot leaves the queue, and the game does not begin."""
         view = await self._seating(player.bot, game_id, seat)
         if view.stored.state != WAITING:
             raise Refused(f"game {game_id} has begun", {"game_id": game_id})
         if view.header.ladder:
             await self._queues.leave(view.header.ladder, player.bot)
-        return await self._call_off(game_id)
+        return await self._cancel_seating(game_id)
 
-    def answer_ms(self, view: GameView) -> int:
-        """How long the seats of a seating have to answer."""
+    def ready_ms(self, view: GameView) -> int:
+        """How long the bots of a seating have to answer."""
         ladder = view.header.ladder
         return self._ladders[ladder].ready if ladder else READY_MS
 
     async def _seating(self, bot: str, game_id: str, seat: int | None) -> GameView:
-        """The seating in which a bot has a seat; raises the reason why there is none."""
+        """The seating in which the bot is assigned that seat; raises Refused, GameEnded."""
         view = await self._use_cases.view(game_id)
-        meant = seats_meant_for(view, bot)
-        if not meant or seat not in (None, *meant):
+        assigned = assigned_seats(view, bot)
+        if not assigned or seat not in (None, *assigned):
             raise Refused("no seating of this game waits for your answer", {"game_id": game_id})
         if view.stored.state == OVER:
             raise GameEnded("the game is over", {"game_id": game_id})
         return view
 
-    @staticmethod
-    def _waits_for(view: GameView, bot: str) -> bool:
-        open_seats: Sequence[int] = view.open_seats()
-        waits = any(seat in open_seats for seat in seats_meant_for(view, bot))
-        return view.stored.state == WAITING and waits
-
-    async def _call_off(self, game_id: str) -> GameView:
+    async def _cancel_seating(self, game_id: str) -> GameView:
         return await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)
+
+
+def _awaits_answer(view: GameView, bot: str) -> bool:
+    """Whether the game is a seating that the bot has not answered."""
+    if view.stored.state != WAITING:
+        return False
+    return not set(view.open_seats()).isdisjoint(assigned_seats(view, bot))

@@ -16,7 +16,7 @@ TAU: Final = MEAN / 300
 """How much a bot may have changed between two games; it keeps uncertainty from dying out."""
 
 CAUTION: Final = 3.0
-"""How many uncertainties a table takes off the mean: luck in few games leads nobody to the top."""
+"""How many uncertainties the standings take off the mean, so that a few lucky games do not lead."""
 
 REFERENCE_UNCERTAINTY: Final = 1e-3
 
@@ -29,17 +29,17 @@ class Rating(NamedTuple):
 
     @property
     def conservative(self) -> float:
-        """The cautious estimate that tables are ordered by."""
+        """The cautious estimate by which standings are ordered."""
         return self.mean - CAUTION * self.uncertainty
 
 
 BEGINNER: Final = Rating()
 REFERENCE: Final = Rating(MEAN, REFERENCE_UNCERTAINTY)
-"""The rival of a solitaire ruleset: it never learns, so it stays where everybody begins."""
+"""The rival of a solitaire ruleset: it never learns, so it keeps the mean of a beginner."""
 
 
 def _whole(*_: object, **__: object) -> float:
-    """The factor gamma of the update: 1, so that every game counts whole at any table size."""
+    """The factor gamma of the update: 1, so that a game counts in full with any number of seats."""
     return 1.0
 
 

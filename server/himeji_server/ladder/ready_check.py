@@ -1,52 +1,53 @@
-"""A seating: a game whose seats are meant for certain bots, which have to answer before it begins.
+"""The ready check: a seating is a game whose seats are assigned to bots that have to answer first.
 
-A seat that has answered is taken, so the game itself tells who did. Nothing else is kept.
+A bot that has answered has taken its seat, so the game itself tells who did. There is no other
+state.
 """
 
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.play_service_pb2 import ReadyNoted, Seated, SeatingFailed
 
 from himeji_server.games.live_game import GameView
-from himeji_server.store.games import OVER, WAITING, StoredGame
+from himeji_server.store.game_records import OVER, WAITING, StoredGame
 
 
-def seats_meant_for(view: GameView, bot: str) -> list[int]:
-    """The seats of a seating that a bot was put on, whether it has answered or not."""
+def assigned_seats(view: GameView, bot: str) -> list[int]:
+    """The seats of a seating that are assigned to a bot, whether it has answered or not."""
     return [number for number, seat in enumerate(view.header.seats) if seat.bot == bot]
 
 
 def unanswered(stored: StoredGame) -> list[str]:
-    """The bots that a game was made for and that have not answered."""
-    meant = [seat.bot for seat in stored.header.seats]
-    return [bot for bot, held in zip(meant, stored.seats, strict=True) if bot and not held.bot]
+    """The bots of a seating that have not answered."""
+    assigned = [seat.bot for seat in stored.header.seats]
+    return [bot for bot, held in zip(assigned, stored.seats, strict=True) if bot and not held.bot]
 
 
-def never_began(view: GameView) -> bool:
-    """Whether it is a seating that failed."""
+def has_failed(view: GameView) -> bool:
+    """Whether it is a seating whose game never began."""
     stored = view.stored
-    meant = any(seat.bot for seat in view.header.seats)
-    return meant and stored.state == OVER and not stored.started
+    is_seating = any(seat.bot for seat in view.header.seats)
+    return is_seating and stored.state == OVER and not stored.started
 
 
-def ran_out(stored: StoredGame, answer_ms: int) -> bool:
-    """Whether a seating failed because the time to answer was over."""
+def has_timed_out(stored: StoredGame, ready_ms: int) -> bool:
+    """Whether a seating failed because its deadline passed."""
     unseated = GameResult.FromString(stored.result).end_reason == EndReason.END_REASON_UNSEATED
-    return unseated and stored.ended >= stored.created + answer_ms
+    return unseated and stored.ended >= stored.created + ready_ms
 
 
-def write_deadline(message: Seated, view: GameView, answer_ms: int, now: int) -> None:
-    """Say by when the bot must have answered, if it still must."""
+def write_deadline(message: Seated, view: GameView, ready_ms: int, now: int) -> None:
+    """Write by when the bot must answer, if it has not yet."""
     stored = view.stored
     if stored.state != WAITING or stored.seats[message.seat].bot:
         return
-    deadline = stored.created + answer_ms
+    deadline = stored.created + ready_ms
     message.ready_deadline.FromMilliseconds(deadline)
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def seating_failed(view: GameView, bot: str, answer_ms: int) -> SeatingFailed:
-    """What a bot is told of a seating that failed."""
-    late = bot in unanswered(view.stored) and ran_out(view.stored, answer_ms)
+def seating_failed(view: GameView, bot: str, ready_ms: int) -> SeatingFailed:
+    """The message to a bot whose seating failed: because of itself, or of another bot."""
+    late = bot in unanswered(view.stored) and has_timed_out(view.stored, ready_ms)
     ladder = view.header.ladder
     where = f"the queue of {ladder}" if ladder else "the tournament"
     if late:
@@ -65,7 +66,6 @@ def seating_failed(view: GameView, bot: str, answer_ms: int) -> SeatingFailed:
 
 
 def seating_declined(view: GameView) -> SeatingFailed:
-    """The answer to a bot that declines its seat."""
     return SeatingFailed(
         game_id=view.game_id,
         ladder=view.header.ladder,
@@ -74,8 +74,7 @@ def seating_declined(view: GameView) -> SeatingFailed:
 
 
 def ready_noted(view: GameView) -> ReadyNoted:
-    """The answer to a bot that is ready."""
     open_seats = len(view.open_seats())
-    wait = "seat" if open_seats == 1 else "seats"
-    message = f"waiting for {open_seats} {wait}" if open_seats else "all seats have answered"
+    seats = "seat" if open_seats == 1 else "seats"
+    message = f"waiting for {open_seats} {seats}" if open_seats else "all seats have answered"
     return ReadyNoted(game_id=view.game_id, message=message)

@@ -1,7 +1,7 @@
-"""A ladder's table: rows that follow from results and from nothing else.
+"""A ladder's standings: rows that follow from rated results and from nothing else.
 
-The live table and the recomputed one go through the same lines here, so they can only differ if
-the log or a row was changed by another hand.
+Live rating and recomputation use the same code, so their rows can only differ if the log or a row
+was changed from outside.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Final
 from himeji.v1.game_pb2 import GameResult
 from himeji.v1.ladder_service_pb2 import RatedResult, Rating as RatingMessage
 
-from himeji_server.ladder.pairing import RECENT
+from himeji_server.ladder.pairing import RECENT_GAMES
 from himeji_server.ladder.rating import (
     BEGINNER,
     UNCERTAINTY,
@@ -24,12 +24,12 @@ from himeji_server.ladder.rating import (
 )
 
 CARRY_OVER: Final = 0.5
-"""The standard share of its distance from a beginner that a rating keeps into the next season."""
+"""The default share of its distance from a beginner that a rating keeps into the next season."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """What the table knows of one version of a bot."""
+class StandingsRow:
+    """One version of a bot in the standings."""
 
     bot: str
     version: int
@@ -37,41 +37,43 @@ class Row:
     uncertainty: float
     games: int = 0
     ranks: list[int] = field(default_factory=list)
+    """How often it had each rank."""
+
     score: int = 0
     """The sum of its scores."""
 
     reasons: dict[str, int] = field(default_factory=dict)
-    """How often its part ended for which reason, by the number of the reason."""
+    """How often its part ended for each reason, by the number of the reason."""
 
     seats: list[int] = field(default_factory=list)
+    """How often it had each seat."""
+
     recent: list[list[str]] = field(default_factory=list)
     """The opponents of its last games, the newest last."""
 
     last: int = 0
-    """When its last game ended."""
+    """When its last game ended, in milliseconds."""
 
     @property
     def name(self) -> str:
-        """What the row is kept under."""
+        """The key of the row."""
         return row_name(self.bot, self.version)
 
     @property
     def rating(self) -> Rating:
-        """The rating."""
         return Rating(self.mean, self.uncertainty)
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """The row as it is stored; every digit of a rating is kept."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
-    def parse(cls, text: str) -> "Row":
-        """The row that a text tells."""
+    def from_json(cls, text: str) -> "StandingsRow":
         return cls(**json.loads(text))
 
 
 def row_name(bot: str, version: int) -> str:
-    """The name of a version of a bot."""
+    """The key of the row of a bot's version."""
     return f"{bot}@{version}"
 
 
@@ -81,14 +83,14 @@ def names_needed(seats: Iterable[tuple[str, int]]) -> list[str]:
 
 
 class Standings:
-    """A table, or as much of it as a game needs."""
+    """The standings of a season, or the part that a game needs."""
 
-    def __init__(self, rows: Mapping[str, Row], start: Mapping[str, float]) -> None:
+    def __init__(self, rows: Mapping[str, StandingsRow], start: Mapping[str, float]) -> None:
         """`start` are the means with which versions of bots began the season."""
         self.rows = dict(rows)
         self._start = start
 
-    def opening(self, bot: str, version: int) -> Rating:
+    def initial_rating(self, bot: str, version: int) -> Rating:
         """The rating before the first game: carried over, or its parent's mean, or a beginner's."""
         for number in range(version, 0, -1):
             name = row_name(bot, number)
@@ -99,22 +101,22 @@ class Standings:
                 return Rating(self._start[name], UNCERTAINTY)
         return BEGINNER
 
-    def take(self, played: RatedResult) -> list[Row]:
-        """Rate a game: the rows that changed. Writes the ratings into the result's seats."""
-        rows = [self._row(seat.bot, seat.bot_version) for seat in played.seats]
+    def apply(self, rated: RatedResult) -> list[StandingsRow]:
+        """Rate a game; the rows that changed. Writes the ratings into the result's seats."""
+        rows = [self._row(seat.bot, seat.bot_version) for seat in rated.seats]
         before = [row.rating for row in rows]
-        after = _after(before, played.result)
+        after = _ratings_after(before, rated.result)
         changed = []
         for number, row in enumerate(rows):
-            write_rating(played.seats[number].before, before[number])
-            write_rating(played.seats[number].after, after[number])
-            changed.append(_counted(row, after[number], played, number))
+            write_rating(rated.seats[number].before, before[number])
+            write_rating(rated.seats[number].after, after[number])
+            changed.append(_with_game(row, after[number], rated, number))
         self.rows |= {row.name: row for row in changed}
         return changed
 
-    def _row(self, bot: str, version: int) -> Row:
+    def _row(self, bot: str, version: int) -> StandingsRow:
         name = row_name(bot, version)
-        return self.rows.get(name) or Row(bot, version, *self.opening(bot, version))
+        return self.rows.get(name) or StandingsRow(bot, version, *self.initial_rating(bot, version))
 
     def next_start(self, share: float) -> dict[str, float]:
         """The means with which the next season begins."""
@@ -123,7 +125,7 @@ class Standings:
         return kept | played
 
 
-def _after(before: list[Rating], result: GameResult) -> list[Rating]:
+def _ratings_after(before: list[Rating], result: GameResult) -> list[Rating]:
     """The ratings after a game; a lone bot is rated against the rival, the last in the result."""
     ranks = [seat.rank for seat in result.seats]
     if len(before) == 1:
@@ -131,44 +133,43 @@ def _after(before: list[Rating], result: GameResult) -> list[Rating]:
     return updated(before, ranks[: len(before)])
 
 
-def _counted(row: Row, after: Rating, played: RatedResult, seat: int) -> Row:
+def _with_game(row: StandingsRow, after: Rating, rated: RatedResult, seat: int) -> StandingsRow:
     """The row with one more game."""
-    ended = played.result.seats[seat]
+    ended = rated.result.seats[seat]
     reason = str(int(ended.end_reason))
-    others = [each.bot for number, each in enumerate(played.seats) if number != seat]
-    places = max(len(played.result.seats), len(row.ranks))
+    opponents = [each.bot for number, each in enumerate(rated.seats) if number != seat]
+    places = max(len(rated.result.seats), len(row.ranks))
     return replace(
         row,
         mean=after.mean,
         uncertainty=after.uncertainty,
         games=row.games + 1,
-        ranks=_raised(row.ranks, ended.rank - 1, places),
+        ranks=_incremented(row.ranks, ended.rank - 1, places),
         score=row.score + ended.score,
         reasons=row.reasons | {reason: row.reasons.get(reason, 0) + 1},
-        seats=_raised(row.seats, seat, max(len(played.seats), len(row.seats))),
-        recent=[*row.recent, others][-RECENT:],
-        last=max(row.last, played.end_time.ToMilliseconds()),
+        seats=_incremented(row.seats, seat, max(len(rated.seats), len(row.seats))),
+        recent=[*row.recent, opponents][-RECENT_GAMES:],
+        last=max(row.last, rated.end_time.ToMilliseconds()),
     )
 
 
-def _raised(counts: list[int], index: int, length: int) -> list[int]:
-    """The counts, so many of them, with one more at an index."""
+def _incremented(counts: list[int], index: int, length: int) -> list[int]:
+    """The counts, padded to a length, with one more at an index."""
     padded = counts + [0] * (length - len(counts))
     return [count + (number == index) for number, count in enumerate(padded)]
 
 
 def write_rating(message: RatingMessage, rating: Rating) -> None:
-    """Write a rating into a message."""
     message.mean, message.uncertainty = rating.mean, rating.uncertainty
     message.conservative = rating.conservative
 
 
-def computed(
+def recomputed(
     results: Iterable[RatedResult], start: Mapping[str, float], voided: frozenset[str]
 ) -> Standings:
-    """The table that follows from a log."""
-    board = Standings({}, start)
+    """The standings that follow from a log of results, without the voided games."""
+    standings = Standings({}, start)
     for each in results:
         if each.game_id not in voided:
-            board.take(each)
-    return board
+            standings.apply(each)
+    return standings

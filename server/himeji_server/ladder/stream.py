@@ -1,4 +1,4 @@
-"""A bot's stream and the ladder: Enter, Leave and Ready, and what becomes of a seating."""
+"""The ladder's part of a bot's stream: Enter, Leave and Ready, and the messages about seatings."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -17,10 +17,10 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
+    assigned_seats,
     ready_noted,
     seating_declined,
     seating_failed,
-    seats_meant_for,
     write_deadline,
 )
 
@@ -28,22 +28,22 @@ REQUESTS: Final = ("enter", "leave", "ready")
 
 
 class LadderStream:
-    """The ladder's part of one stream."""
+    """Handles the ladder's requests of one stream."""
 
     def __init__(self, queue_commands: QueueCommands, player: Player) -> None:
         self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
-        self._answers: dict[str, Callable[[ClientMessage, ServerMessage], Awaitable[None]]] = {
+        self._handlers: dict[str, Callable[[ClientMessage, ServerMessage], Awaitable[None]]] = {
             "enter": self._enter,
             "leave": self._leave,
             "ready": self._ready,
         }
 
-    async def answer(self, request: ClientMessage) -> ServerMessage:
-        """Answer a request of the ladder's; raises why it is refused."""
+    async def handle(self, request: ClientMessage) -> ServerMessage:
+        """The answer to one of REQUESTS; raises HimejiError if it is refused."""
         out = ServerMessage(request_id=request.request_id)
-        await self._answers[request.WhichOneof("body") or ""](request, out)
+        await self._handlers[request.WhichOneof("body") or ""](request, out)
         return out
 
     async def ladders(self) -> list[str]:
@@ -82,23 +82,23 @@ class LadderStream:
             out.ready_noted.CopyFrom(ready_noted(view))
 
     def seats(self, view: GameView) -> list[int]:
-        """The seats that the bot has, or has been put on."""
-        return view.seats_of(self._player.bot) or seats_meant_for(view, self._player.bot)
+        """The seats that the bot has taken, or that are assigned to it."""
+        return view.seats_of(self._player.bot) or assigned_seats(view, self._player.bot)
 
     def write_deadline(self, message: Seated, view: GameView, now: int) -> None:
-        """Say by when a seating must be answered, where the game is one."""
-        if seats_meant_for(view, self._player.bot):
-            write_deadline(message, view, self._queue_commands.answer_ms(view), now)
+        """Write by when a seating must be answered, if the game is one."""
+        if assigned_seats(view, self._player.bot):
+            write_deadline(message, view, self._queue_commands.ready_ms(view), now)
 
     def failure(self, view: GameView) -> SeatingFailed | None:
-        """What the bot is told of a seating that failed; None if it has declined itself."""
+        """The message about a seating that failed; None if the bot itself declined it."""
         if view.game_id in self._declined:
-            return None  # it was answered when it declined
-        return seating_failed(view, self._player.bot, self._queue_commands.answer_ms(view))
+            return None  # the bot was told when it declined
+        return seating_failed(view, self._player.bot, self._queue_commands.ready_ms(view))
 
 
 def ladder_closed(ladder: str) -> LeftQueue:
-    """The bot is out of a queue, because there is none any more."""
+    """The bot is out of a queue because its ladder was closed."""
     return LeftQueue(
         ladder=ladder,
         reason=LeftQueueReason.LEFT_QUEUE_REASON_LADDER_CLOSED,

@@ -1,7 +1,7 @@
-"""The director: makes the games of tournaments, follows them, and goes on after any restart.
+"""The tournament runner: makes the games of tournaments and moves on when they are over.
 
-Whatever it does next follows from the store alone, and the games have ids that follow from their
-places, so that two directors at once do the same.
+Each step follows from the store alone, and the id of a game follows from its place in the
+tournament. So a runner may die between any two steps, and several runners at once do the same.
 """
 
 import hashlib
@@ -19,28 +19,28 @@ from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ready_check import unanswered
 from himeji_server.ladder.tournament_systems import (
-    Played,
+    FinishedGame,
     RoundPairings,
+    forfeit,
     round_robin,
     swiss,
-    without,
 )
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import (
-    OVER as ALL_OVER,
-    PLAYING,
     GameRecord,
     Progress,
+    ProgressState,
     TournamentRecord,
 )
 
 READY_MS: Final = 10_000
-"""How long a seat of a tournament's game has to answer; then it is seated again, with patience."""
+"""How long a bot has to answer a seating; then the game is created again, within its patience."""
 
 STRIKES: Final = 3
-MS_BETWEEN_LOOKS: Final = 500
-Place = tuple[int, int]
+POLL_MS: Final = 500
+GameKey = tuple[int, int]
+"""The round of a game, and its number in the round."""
 
 _log = structlog.get_logger(__name__)
 
@@ -49,103 +49,106 @@ class TournamentRunner:
     """Runs all tournaments of a store."""
 
     def __init__(self, store: LadderStore, use_cases: GameUseCases) -> None:
-        self._store = store
+        self._games = store.games
         self._tournaments = store.tournaments
         self._use_cases = use_cases
-        self._looked = 0
+        self._last_run = 0
 
-    async def round(self, now: int) -> None:
-        """Take every tournament a step further."""
-        if now < self._looked + MS_BETWEEN_LOOKS:
+    async def run_once(self, now: int) -> None:
+        """Advance every tournament, unless that was done a moment ago."""
+        if now < self._last_run + POLL_MS:
             return
-        self._looked = now
+        self._last_run = now
         for name in await self._tournaments.names():
             progress = await self._tournaments.progress(name)
-            asked = await self._tournaments.asked(name)
-            if progress.state == PLAYING and asked is not None:
-                await self._step(asked, progress, now)
+            record = await self._tournaments.get(name)
+            if progress.state is ProgressState.PLAYING and record is not None:
+                await self._advance(record, progress, now)
 
-    async def _step(self, asked: TournamentRecord, progress: Progress, now: int) -> None:
-        plan = await self.plan(asked, progress.round)
-        games = await self._tournaments.games(asked.name)
-        busy: set[str] = set()
-        waiting: list[Place] = []
-        for number, table in enumerate(plan.tables):
-            place = (progress.round, number)
-            game = games.get(place, GameRecord())
+    async def _advance(self, record: TournamentRecord, progress: Progress, now: int) -> None:
+        """Update the games of the running round, start those that can, and end the round."""
+        pairings = (await self.pairings(record, progress.round)).games
+        games = await self._tournaments.games(record.name)
+        busy: set[str] = set()  # a bot plays one game of a tournament at a time
+        waiting: list[GameKey] = []
+        for number, bots in enumerate(pairings):
+            key = (progress.round, number)
+            game = games.get(key, GameRecord())
             if game.game_id and not game.result:
-                games[place] = game = await self._follow(asked, place, game, now)
+                games[key] = game = await self._update_game(record, key, game, now)
             if game.game_id and not game.result:
-                busy.update(table)
+                busy.update(bots)
             elif not game.result:
-                waiting.append(place)
-        for place in waiting:
-            table = plan.tables[place[1]]
-            if busy.isdisjoint(table):
-                game = await self._begin(asked, place, games.get(place, GameRecord()), now)
-                busy.update(table if game.game_id else ())
-                games[place] = game
-        rounds_games = [games.get((progress.round, n)) for n in range(len(plan.tables))]
-        if all(game is not None and game.result for game in rounds_games):
-            await self._next_round(asked, progress, now)
+                waiting.append(key)
+        for key in waiting:
+            bots = pairings[key[1]]
+            if busy.isdisjoint(bots):
+                game = games.get(key, GameRecord())
+                games[key] = game = await self._start_game(record, key, game, now)
+                busy.update(bots if game.game_id else ())
+        round_games = [games.get((progress.round, number)) for number in range(len(pairings))]
+        if all(game is not None and game.result for game in round_games):
+            await self._end_round(record, progress, now)
 
-    async def _next_round(self, asked: TournamentRecord, progress: Progress, now: int) -> None:
-        if progress.round < asked.rounds:
+    async def _end_round(self, record: TournamentRecord, progress: Progress, now: int) -> None:
+        if progress.round < record.rounds:
             progress = replace(progress, round=progress.round + 1)
         else:
-            progress = replace(progress, state=ALL_OVER, ended=now)
-        await self._tournaments.advance(asked.name, progress)
+            progress = replace(progress, state=ProgressState.OVER, ended=now)
+        await self._tournaments.save_progress(record.name, progress)
 
-    # --- plans ----------------------------------------------------------------------------------
+    # --- rounds ---------------------------------------------------------------------------------
 
-    async def plan(self, asked: TournamentRecord, number: int) -> RoundPairings:
-        """The plan of a round, which is made when it is first asked for, and then stands."""
-        text = await self._tournaments.plan(asked.name, number)
+    async def pairings(self, record: TournamentRecord, number: int) -> RoundPairings:
+        """The pairings of a round: computed when they are first needed, then stored for good."""
+        text = await self._tournaments.plan(record.name, number)
         if not text:
-            made = await self._planned(asked, number)
-            text = json.dumps([made.tables, made.byes])
-            text = await self._tournaments.keep_plan(asked.name, number, text)
-        tables, byes = json.loads(text)
-        return RoundPairings(tuple(tuple(table) for table in tables), tuple(byes))
+            new = await self._new_pairings(record, number)
+            text = json.dumps([new.games, new.byes])
+            text = await self._tournaments.save_plan(record.name, number, text)
+        games, byes = json.loads(text)
+        return RoundPairings(tuple(tuple(bots) for bots in games), tuple(byes))
 
-    async def _planned(self, asked: TournamentRecord, number: int) -> RoundPairings:
-        bots = [bot for bot, _ in asked.bots]
-        if asked.system == TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN:
-            return round_robin(bots, asked.seats)
-        played, byes = await self.played(asked, number - 1)
-        return swiss(bots, asked.seats, played, byes, f"{asked.name} {number}")
+    async def _new_pairings(self, record: TournamentRecord, number: int) -> RoundPairings:
+        bots = [bot for bot, _ in record.bots]
+        if record.system == TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN:
+            return round_robin(bots, record.seats)
+        finished, byes = await self.finished_games(record, number - 1)
+        return swiss(bots, record.seats, finished, byes, f"{record.name} {number}")
 
-    async def played(self, asked: TournamentRecord, rounds: int) -> tuple[list[Played], list[str]]:
-        """The games that are over in the first rounds, and who sat out in these."""
-        games = await self._tournaments.games(asked.name)
-        found: list[Played] = []
+    async def finished_games(
+        self, record: TournamentRecord, rounds: int
+    ) -> tuple[list[FinishedGame], list[str]]:
+        """The games of the first rounds that are over, and the byes of these rounds."""
+        games = await self._tournaments.games(record.name)
+        found: list[FinishedGame] = []
         byes: list[str] = []
         for number in range(1, rounds + 1):
-            plan = await self.plan(asked, number)
-            byes += plan.byes
-            for seat, table in enumerate(plan.tables):
-                text = games.get((number, seat), GameRecord()).result
+            pairings = await self.pairings(record, number)
+            byes += pairings.byes
+            for index, bots in enumerate(pairings.games):
+                text = games.get((number, index), GameRecord()).result
                 if text:
-                    found.append(Played(table, GameResult.FromString(bytes.fromhex(text))))
+                    found.append(FinishedGame(bots, GameResult.FromString(bytes.fromhex(text))))
         return found, byes
 
     # --- games ----------------------------------------------------------------------------------
 
-    async def _follow(
-        self, asked: TournamentRecord, place: Place, game: GameRecord, now: int
+    async def _update_game(
+        self, record: TournamentRecord, key: GameKey, game: GameRecord, now: int
     ) -> GameRecord:
-        """See how a game stands; one that failed is to be made again."""
+        """The game as it is now, with its result if it is over; without an id if it failed."""
         try:
-            stored = await self._store.games.head(game.game_id)
+            stored = await self._games.head(game.game_id)
         except UnknownGame:
-            return await self._keep(asked, place, replace(game, game_id=""))
+            return await self._save(record, key, replace(game, game_id=""))
         if stored.state == WAITING and now > stored.created + READY_MS:
             await self._use_cases.cancel(game.game_id, EndReason.END_REASON_UNSEATED)
             return game
         if stored.state != OVER:
             return game
         if GameResult.FromString(stored.result).seats:
-            return await self._keep(asked, place, replace(game, result=stored.result.hex()))
+            return await self._save(record, key, replace(game, result=stored.result.hex()))
         again = replace(
             game,
             game_id="",
@@ -153,45 +156,45 @@ class TournamentRunner:
             since=game.since or now,
             silent=tuple(unanswered(stored)),
         )
-        return await self._keep(asked, place, again)
+        return await self._save(record, key, again)
 
-    async def _begin(
-        self, asked: TournamentRecord, place: Place, game: GameRecord, now: int
+    async def _start_game(
+        self, record: TournamentRecord, key: GameKey, game: GameRecord, now: int
     ) -> GameRecord:
-        """Make a game if all its bots are there; without patience it is lost for the others."""
-        table = (await self.plan(asked, place[0])).tables[place[1]]
-        connected = await self._use_cases.connected_bots(table)
-        absent = tuple(bot for bot in table if bot not in connected)
-        gone = absent or game.silent
-        if game.since and gone and now > game.since + asked.patience:
-            result = without(gone, table).SerializeToString().hex()
-            return await self._keep(asked, place, replace(game, result=result))
+        """Create the game if all its bots are connected; after too long a wait it is forfeited."""
+        bots = (await self.pairings(record, key[0])).games[key[1]]
+        connected = await self._use_cases.connected_bots(bots)
+        absent = tuple(bot for bot in bots if bot not in connected)
+        missing = absent or game.silent
+        if game.since and missing and now > game.since + record.patience:
+            result = forfeit(missing, bots).SerializeToString().hex()
+            return await self._save(record, key, replace(game, result=result))
         if absent:
-            return await self._keep(asked, place, replace(game, since=game.since or now))
-        game_id = _game_id(asked.name, place, game.attempt)
-        await self._use_cases.seat_bots(_new_game(asked, table), game_id)
-        _log.info("seated", tournament=asked.name, game=game_id, bots=list(table))
-        return await self._keep(asked, place, replace(game, game_id=game_id))
+            return await self._save(record, key, replace(game, since=game.since or now))
+        game_id = _game_id(record.name, key, game.attempt)
+        await self._use_cases.seat_bots(_new_game(record, bots), game_id)
+        _log.info("seated", tournament=record.name, game=game_id, bots=list(bots))
+        return await self._save(record, key, replace(game, game_id=game_id))
 
-    async def _keep(self, asked: TournamentRecord, place: Place, game: GameRecord) -> GameRecord:
-        await self._tournaments.keep_game(asked.name, place, game)
+    async def _save(self, record: TournamentRecord, key: GameKey, game: GameRecord) -> GameRecord:
+        await self._tournaments.save_game(record.name, key, game)
         return game
 
 
-def _game_id(name: str, place: Place, attempt: int) -> str:
-    text = f"tournament {name} {place[0]} {place[1]} {attempt}"
+def _game_id(name: str, key: GameKey, attempt: int) -> str:
+    text = f"tournament {name} {key[0]} {key[1]} {attempt}"
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def _new_game(asked: TournamentRecord, table: tuple[str, ...]) -> NewGame:
-    versions = dict(asked.bots)
+def _new_game(record: TournamentRecord, bots: tuple[str, ...]) -> NewGame:
+    versions = dict(record.bots)
     policy = SeatPolicy.SEAT_POLICY_BOT
     return NewGame(
-        ruleset=asked.ruleset,
-        options=asked.options,
-        plans=tuple(SeatPlan(policy=policy, name=bot) for bot in table),
-        clock=Clock(asked.bank, asked.increment),
+        ruleset=record.ruleset,
+        options=record.options,
+        plans=tuple(SeatPlan(policy=policy, name=bot) for bot in bots),
+        clock=Clock(record.bank, record.increment),
         strike_limit=STRIKES,
-        tournament=asked.name,
-        meant_for=tuple((bot, versions[bot]) for bot in table),
+        tournament=record.name,
+        meant_for=tuple((bot, versions[bot]) for bot in bots),
     )

@@ -1,4 +1,4 @@
-"""Tournaments without a store: who meets whom in a round, and the table that follows."""
+"""Round robin and Swiss: pairings of a round and standings, by functions without a store."""
 
 import itertools
 from collections import Counter
@@ -9,25 +9,27 @@ from typing import Final
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.ladder_service_pb2 import TournamentEntrant
 
-from himeji_server.ladder.pairing import Pair, Waiting, in_seats, pair
+from himeji_server.ladder.pairing import Candidate, Pair, pair_key, seat_order
 from himeji_server.ladder.rating import BEGINNER
 
-MOST_REPEATS: Final = 5
-MOST_STEPS: Final = 20_000
-"""How long a round without meetings again is looked for."""
+MAX_REPEATS: Final = 5
+"""A Swiss round allows 0, 1, ... repeated meetings, fewer than this; then any number."""
+
+MAX_SEARCH_STEPS: Final = 20_000
+"""How many groups the search for a Swiss round tries for each number of repeated meetings."""
 
 
 @dataclass(frozen=True)
 class RoundPairings:
-    """A round: its tables, bots in the order of their seats, and who sits out."""
+    """A round: its games, each as bots in the order of their seats, and the bots that sit out."""
 
-    tables: tuple[tuple[str, ...], ...]
+    games: tuple[tuple[str, ...], ...]
     byes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Played:
-    """A game that is over, with the bots in the order of their seats."""
+class FinishedGame:
+    """A game that is over, with its bots in the order of their seats."""
 
     bots: tuple[str, ...]
     result: GameResult
@@ -35,7 +37,7 @@ class Played:
 
 @dataclass
 class Tally:
-    """What a bot has reached."""
+    """The sums of one bot in a tournament."""
 
     points: float = 0.0
     games: int = 0
@@ -58,62 +60,80 @@ def round_robin(bots: Sequence[str], seats: int) -> RoundPairings:
 
 
 def swiss(
-    bots: Sequence[str], seats: int, played: Sequence[Played], byes: Sequence[str], luck: str
+    bots: Sequence[str],
+    seats: int,
+    finished: Sequence[FinishedGame],
+    byes: Sequence[str],
+    seed: str,
 ) -> RoundPairings:
-    """Bots of like standing, who have not met before as far as that can be had.
+    """Bots with about equal points that have not met before, as far as that is possible.
 
-    Where the bots do not fill the last table, those with the fewest byes sit out, from below.
+    If the number of bots is not divisible, those with the fewest byes sit out, the last first.
     """
-    tallies = counted(bots, seats, played, byes)
+    tallies = count_results(bots, seats, finished, byes)
     order = sorted(bots, key=lambda bot: (-tallies[bot].points, bots.index(bot)))
-    below = order[::-1]
-    out = sorted(below, key=lambda bot: tallies[bot].byes)[: len(bots) % seats]
+    last_first = order[::-1]
+    out = sorted(last_first, key=lambda bot: tallies[bot].byes)[: len(bots) % seats]
     left = [bot for bot in order if bot not in out]
     met = Counter(
-        pair(one, other) for game in played for one, other in itertools.combinations(game.bots, 2)
+        pair_key(one, other)
+        for game in finished
+        for one, other in itertools.combinations(game.bots, 2)
     )
     groups = _groups(left, seats, met)
-    tables = [_seated(each, tallies, f"{luck} {number}") for number, each in enumerate(groups)]
-    return RoundPairings(tuple(tables), tuple(sorted(out)))
+    games = [
+        _in_seat_order(each, tallies, f"{seed} {number}") for number, each in enumerate(groups)
+    ]
+    return RoundPairings(tuple(games), tuple(sorted(out)))
+
+
+@dataclass
+class _SearchBudget:
+    """What is left of the repeated meetings and steps that a search may use."""
+
+    repeats: int
+    steps: int
 
 
 def _groups(order: list[str], seats: int, met: Mapping[Pair, int]) -> list[list[str]]:
-    """Groups of near standing with as few meetings again as can be found."""
-    for allowed in range(MOST_REPEATS):
-        found = _fitting(order, seats, met, [allowed, MOST_STEPS])
+    """Groups of near points with as few repeated meetings as the search finds."""
+    for repeats in range(MAX_REPEATS):
+        found = _search(order, seats, met, _SearchBudget(repeats, MAX_SEARCH_STEPS))
         if found is not None:
             return found
     return [order[first : first + seats] for first in range(0, len(order), seats)]
 
 
-def _fitting(
-    order: list[str], seats: int, met: Mapping[Pair, int], left: list[int]
+def _search(
+    order: list[str], seats: int, met: Mapping[Pair, int], budget: _SearchBudget
 ) -> list[list[str]] | None:
-    """Groups that meet again at most so often; the nearest are tried first, and not for ever."""
+    """Groups within the budget, trying near points first; None if there are none."""
     if not order:
         return []
     for others in itertools.combinations(order[1:], seats - 1):
-        left[1] -= 1
-        if left[1] < 0:
+        budget.steps -= 1
+        if budget.steps < 0:
             return None
         group = [order[0], *others]
-        again = sum(met.get(pair(*two), 0) for two in itertools.combinations(group, 2))
-        if again <= left[0]:
-            left[0] -= again
-            rest = _fitting([bot for bot in order if bot not in group], seats, met, left)
+        repeats = sum(met.get(pair_key(*two), 0) for two in itertools.combinations(group, 2))
+        if repeats <= budget.repeats:
+            budget.repeats -= repeats
+            rest = _search([bot for bot in order if bot not in group], seats, met, budget)
             if rest is not None:
                 return [group, *rest]
-            left[0] += again
+            budget.repeats += repeats
     return None
 
 
-def _seated(table: Sequence[str], tallies: Mapping[str, Tally], luck: str) -> tuple[str, ...]:
-    seats = len(table)
-    waiting = [
-        Waiting(bot, BEGINNER, seats=tuple(tallies[bot].seats[seat] for seat in range(seats)))
-        for bot in table
+def _in_seat_order(
+    group: Sequence[str], tallies: Mapping[str, Tally], seed: str
+) -> tuple[str, ...]:
+    seats = len(group)
+    candidates = [
+        Candidate(bot, BEGINNER, seats=tuple(tallies[bot].seats[seat] for seat in range(seats)))
+        for bot in group
     ]
-    return in_seats(waiting, luck)
+    return seat_order(candidates, seed)
 
 
 def planned_games(bots: int, seats: int, rounds: int, *, swiss: bool) -> int:
@@ -126,15 +146,15 @@ def planned_games(bots: int, seats: int, rounds: int, *, swiss: bool) -> int:
     return rounds * combinations * seats
 
 
-def counted(
-    bots: Iterable[str], seats: int, played: Iterable[Played], byes: Iterable[str] = ()
+def count_results(
+    bots: Iterable[str], seats: int, finished: Iterable[FinishedGame], byes: Iterable[str] = ()
 ) -> dict[str, Tally]:
-    """What each bot has reached; a round that it sat out counts half of a table's points."""
+    """The tally of each bot; a bye counts half of the points of a game."""
     tallies = {bot: Tally() for bot in bots}
     for bot in byes:
         tallies[bot].byes += 1
         tallies[bot].points += (seats - 1) / 2
-    for game in played:
+    for game in finished:
         ranks = [seat.rank for seat in game.result.seats[: len(game.bots)]]
         for seat, bot in enumerate(game.bots):
             ended, tally = game.result.seats[seat], tallies[bot]
@@ -149,22 +169,22 @@ def counted(
     return tallies
 
 
-def without(absent: Iterable[str], bots: Sequence[str]) -> GameResult:
-    """The result of a game that could not begin: those who were there rank before the others."""
+def forfeit(absent: Iterable[str], bots: Sequence[str]) -> GameResult:
+    """The result of a game that could not begin: the bots that were present rank first."""
     missing = set(absent)
-    here = sum(bot not in missing for bot in bots)
+    present = sum(bot not in missing for bot in bots)
     out = GameResult(end_reason=EndReason.END_REASON_UNSEATED)
     for seat, bot in enumerate(bots):
         gone = bot in missing
         reason = EndReason.END_REASON_UNSEATED if gone else EndReason.END_REASON_OUTLASTED
-        out.seats.add(seat=seat, rank=here + 1 if gone else 1, end_reason=reason)
+        out.seats.add(seat=seat, rank=present + 1 if gone else 1, end_reason=reason)
     return out
 
 
-def table(
+def standings(
     versions: Mapping[str, int], seats: int, tallies: Mapping[str, Tally]
 ) -> list[TournamentEntrant]:
-    """The table, best first; equal points share a place."""
+    """The bots with their tallies, best first; equal points share a place."""
     order = sorted(versions, key=lambda bot: (-tallies[bot].points, bot))
     points = [tallies[bot].points for bot in order]
     return [

@@ -1,4 +1,4 @@
-"""What is asked of tournaments: create, show, list and cancel them."""
+"""The use cases of tournaments: create, get, list and cancel."""
 
 import asyncio
 import re
@@ -21,22 +21,22 @@ from himeji.wire.clock import LADDER, Clock
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
-from himeji_server.accounts.idempotency import IdempotencyKeys, PlannedRequest
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.tournament_runner import TournamentRunner
-from himeji_server.ladder.tournament_systems import counted, planned_games, table
+from himeji_server.ladder.tournament_systems import count_results, planned_games, standings
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.tournaments import CANCELLED, OVER, PLAYING, Progress, TournamentRecord
+from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
 
 STANDARD_PATIENCE_MS: Final = 120_000
-MOST_BOTS: Final = 64
-MOST_ROUNDS: Final = 100
-MOST_GAMES: Final = 20_000
+MAX_BOTS: Final = 64
+MAX_ROUNDS: Final = 100
+MAX_GAMES: Final = 20_000
 _STATES: Final = {
-    PLAYING: TournamentState.TOURNAMENT_STATE_PLAYING,
-    OVER: TournamentState.TOURNAMENT_STATE_OVER,
-    CANCELLED: TournamentState.TOURNAMENT_STATE_CANCELLED,
+    ProgressState.PLAYING: TournamentState.TOURNAMENT_STATE_PLAYING,
+    ProgressState.OVER: TournamentState.TOURNAMENT_STATE_OVER,
+    ProgressState.CANCELLED: TournamentState.TOURNAMENT_STATE_CANCELLED,
 }
 _SYSTEMS: Final = (
     TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN,
@@ -45,7 +45,7 @@ _SYSTEMS: Final = (
 
 
 class Tournaments:
-    """Tournaments for callers."""
+    """Tournaments, for callers."""
 
     def __init__(
         self,
@@ -64,26 +64,28 @@ class Tournaments:
 
     async def create(self, caller: Caller, request: CreateTournamentRequest) -> Tournament:
         """Create a tournament; the same request again gives the same one."""
-        asked = await self._asked(request)
-        said = CreateTournamentRequest()
-        said.CopyFrom(request)
-        said.request_id = ""
-        content: list[object] = ["CreateTournament", said.SerializeToString().hex()]
-        plan = await self._requests.planned(
-            caller.owner, request.request_id, content, PlannedRequest()
+        record = await self._record(request)
+        without_id = CreateTournamentRequest()
+        without_id.CopyFrom(request)
+        without_id.request_id = ""
+        content: list[object] = ["CreateTournament", without_id.SerializeToString().hex()]
+        operation = await self._requests.claim(
+            caller.owner, request.request_id, content, Operation()
         )
         now = await self._store.games.now()
-        stands = await self._tournaments.create(replace(asked, mark=plan.mark), now)
-        if stands.mark != plan.mark:
-            raise names.in_use("tournament", asked.name)
-        await self._note(caller, f"created the tournament {asked.name}", f"created {plan.mark}")
-        return await self._message(stands, Progress())
+        stored = await self._tournaments.create(replace(record, mark=operation.operation_id), now)
+        if stored.mark != operation.operation_id:
+            raise names.in_use("tournament", record.name)
+        await self._audit(
+            caller, f"created the tournament {record.name}", f"created {operation.operation_id}"
+        )
+        return await self._message(stored, Progress())
 
-    async def _asked(self, request: CreateTournamentRequest) -> TournamentRecord:
-        """What a request asks for, checked; raises InvalidRequest."""
+    async def _record(self, request: CreateTournamentRequest) -> TournamentRecord:
+        """The tournament that a valid request describes; raises InvalidRequest."""
         if re.fullmatch(names.NAME, request.tournament) is None:
             raise InvalidRequest("a name has small letters and digits", {"field": "tournament"})
-        names.text_of(request.title, "title", 80)
+        names.check_length(request.title, "title", 80)
         ruleset = rules.ruleset(request.ruleset)
         ruleset.check_seats(request.seats)
         if request.system not in _SYSTEMS:
@@ -93,7 +95,7 @@ class Tournaments:
         patience = STANDARD_PATIENCE_MS
         if request.HasField("patience"):
             patience = max(0, request.patience.ToMilliseconds())
-        asked = TournamentRecord(
+        record = TournamentRecord(
             name=request.tournament,
             title=request.title,
             system=int(request.system),
@@ -107,106 +109,111 @@ class Tournaments:
             patience=patience,
             mark="",
         )
-        _check_size(asked)
-        return asked
+        _check_size(record)
+        return record
 
     async def _entrants(self, request: CreateTournamentRequest) -> list[tuple[str, int]]:
-        wanted = list(request.bots)
-        if len(set(wanted)) != len(wanted):
+        bots = list(request.bots)
+        if len(set(bots)) != len(bots):
             raise InvalidRequest("a bot is named twice", {"field": "bots"})
-        if not max(2, request.seats) <= len(wanted) <= MOST_BOTS:
-            most = f"{max(2, request.seats)} to {MOST_BOTS}"
-            raise InvalidRequest(f"this tournament takes {most} bots", {"field": "bots"})
-        found = await asyncio.gather(*map(self._bots.get, wanted))
+        least = max(2, request.seats)
+        if not least <= len(bots) <= MAX_BOTS:
+            raise InvalidRequest(
+                f"this tournament takes {least} to {MAX_BOTS} bots", {"field": "bots"}
+            )
+        found = await asyncio.gather(*map(self._bots.get, bots))
         return [(str(bot.name), bot.newest_version) for bot in found]
 
     async def get(self, name: str) -> tuple[Tournament, list[TournamentEntrant]]:
-        """A tournament with its table; raises NotFound."""
-        asked = await self._known(name)
+        """A tournament with its standings; raises NotFound."""
+        record = await self._get(name)
         progress = await self._tournaments.progress(name)
-        played, byes = await self._runner.played(asked, progress.round)
-        tallies = counted(dict(asked.bots), asked.seats, played, byes)
-        return (
-            await self._message(asked, progress),
-            table(dict(asked.bots), asked.seats, tallies),
-        )
+        finished, byes = await self._runner.finished_games(record, progress.round)
+        versions = dict(record.bots)
+        tallies = count_results(versions, record.seats, finished, byes)
+        entrants = standings(versions, record.seats, tallies)
+        return await self._message(record, progress), entrants
 
-    async def _known(self, name: str) -> TournamentRecord:
-        asked = await self._tournaments.asked(name)
-        if asked is None:
+    async def _get(self, name: str) -> TournamentRecord:
+        record = await self._tournaments.get(name)
+        if record is None:
             raise NotFound(f"there is no tournament {name}", {"tournament": name})
-        return asked
+        return record
 
-    async def listed(
+    async def list_tournaments(
         self, state: TournamentState.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Tournament], str]:
         """A page of the tournaments, the newest first."""
-        size, question = pagination.size(page_size), ("tournaments", int(state))
-        before = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("tournaments", int(state))
+        before = pagination.place(page_token, *query)
         everything = await self._tournaments.names()
         left = everything[everything.index(before) + 1 :] if before in everything else everything
         found: list[Tournament] = []
         for name in left:
             progress = await self._tournaments.progress(name)
             if state in (TournamentState.TOURNAMENT_STATE_UNSPECIFIED, _STATES[progress.state]):
-                found.append(await self._message(await self._known(name), progress))
+                found.append(await self._message(await self._get(name), progress))
             if len(found) == size:
-                following = pagination.token(name, *question) if name != left[-1] else ""
+                following = pagination.token(name, *query) if name != left[-1] else ""
                 return found, following
         return found, ""
 
     async def cancel(self, caller: Caller, name: str, request_id: str) -> Tournament:
-        """Call a tournament off; its games are called off, its table stays as it is."""
-        await self._requests.planned(
-            caller.owner, request_id, ["CancelTournament", name], PlannedRequest()
+        """End a tournament and its open games; its standings stay as they are."""
+        await self._requests.claim(
+            caller.owner, request_id, ["CancelTournament", name], Operation()
         )
-        asked = await self._known(name)
+        record = await self._get(name)
         progress = await self._tournaments.progress(name)
-        if progress.state == PLAYING:
-            progress = replace(progress, state=CANCELLED, ended=await self._store.games.now())
-            await self._tournaments.advance(name, progress)
-            await self._note(caller, f"cancelled the tournament {name}", f"cancelled {name}")
+        if progress.state is ProgressState.PLAYING:
+            progress = replace(
+                progress, state=ProgressState.CANCELLED, ended=await self._store.games.now()
+            )
+            await self._tournaments.save_progress(name, progress)
+            await self._audit(caller, f"cancelled the tournament {name}", f"cancelled {name}")
         for game in (await self._tournaments.games(name)).values():
             if game.game_id and not game.result:
                 await self._use_cases.end(game.game_id, EndReason.END_REASON_CANCELLED)
-        return await self._message(asked, progress)
+        return await self._message(record, progress)
 
-    async def _message(self, asked: TournamentRecord, progress: Progress) -> Tournament:
-        is_swiss = asked.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
-        games = await self._tournaments.games(asked.name)
+    async def _message(self, record: TournamentRecord, progress: Progress) -> Tournament:
+        is_swiss = record.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
+        games = await self._tournaments.games(record.name)
         out = Tournament(
-            name=asked.name,
-            title=asked.title,
-            system=TournamentSystem.ValueType(asked.system),
-            ruleset=asked.ruleset,
-            seats=asked.seats,
-            rounds=asked.rounds,
+            name=record.name,
+            title=record.title,
+            system=TournamentSystem.ValueType(record.system),
+            ruleset=record.ruleset,
+            seats=record.seats,
+            rounds=record.rounds,
             current_round=progress.round,
             state=_STATES[progress.state],
             games_played=sum(bool(game.result) for game in games.values()),
-            games_planned=planned_games(len(asked.bots), asked.seats, asked.rounds, swiss=is_swiss),
+            games_planned=planned_games(
+                len(record.bots), record.seats, record.rounds, swiss=is_swiss
+            ),
         )
-        for name in sorted(asked.options):
-            out.options.add(name=name, value=asked.options[name])
-        Clock(asked.bank, asked.increment).write(out.clock)
-        out.create_time.FromMilliseconds(asked.created)
+        for name in sorted(record.options):
+            out.options.add(name=name, value=record.options[name])
+        Clock(record.bank, record.increment).write(out.clock)
+        out.create_time.FromMilliseconds(record.created)
         if progress.ended:
             out.end_time.FromMilliseconds(progress.ended)
         return out
 
-    async def _note(self, caller: Caller, words: str, mark: str) -> None:
-        record = AuditRecord(AuditKind.AUDIT_KIND_ADMIN_ACT, words, caller.owner)
-        await self._store.audit.note(record, mark)
+    async def _audit(self, caller: Caller, message: str, mark: str) -> None:
+        record = AuditRecord(AuditKind.AUDIT_KIND_ADMIN_ACT, message, caller.owner)
+        await self._store.audit.append(record, mark)
 
 
-def _check_size(asked: TournamentRecord) -> None:
-    if not 1 <= asked.rounds <= MOST_ROUNDS:
-        raise InvalidRequest(f"a tournament has 1 to {MOST_ROUNDS} rounds", {"field": "rounds"})
-    if asked.seats < 2:
-        raise InvalidRequest("a tournament's tables have two seats or more", {"field": "seats"})
-    is_swiss = asked.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
-    games = planned_games(len(asked.bots), asked.seats, asked.rounds, swiss=is_swiss)
-    if games > MOST_GAMES:
+def _check_size(record: TournamentRecord) -> None:
+    if not 1 <= record.rounds <= MAX_ROUNDS:
+        raise InvalidRequest(f"a tournament has 1 to {MAX_ROUNDS} rounds", {"field": "rounds"})
+    if record.seats < 2:
+        raise InvalidRequest("a tournament's games have two seats or more", {"field": "seats"})
+    is_swiss = record.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
+    games = planned_games(len(record.bots), record.seats, record.rounds, swiss=is_swiss)
+    if games > MAX_GAMES:
         raise InvalidRequest(
-            f"that would be {games} games, and {MOST_GAMES} is the most", {"field": "bots"}
+            f"that would be {games} games, and {MAX_GAMES} is the most", {"field": "bots"}
         )

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -20,16 +22,29 @@ from himeji_server.settings import (
 )
 from himeji_server.startup_errors import ExitCode, StartRefusedError
 
-HIGHEST_PORT = 65535
+HIGHEST_PORT: Final = 65535
+_HEALTH_SECONDS: Final = 10.0
 _EPILOG = (
     f"Exit codes: {ExitCode.STOPPED:d} stopped in good order, {ExitCode.REFUSED:d} cannot start, "
     f"2 wrong use, {ExitCode.PORT_IN_USE:d} port in use, {ExitCode.DATA_IN_USE:d} data folder in "
     "use by another arena."
 )
 
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-class _Refused(click.ClickException):
-    """A refusal to start, as click shows it."""
+
+def _option(name: str, **attributes: Any) -> Callable[[_Decorated], _Decorated]:
+    """An option that can also be set by an environment variable.
+
+    `--log-format` has HIMEJI_LOG_FORMAT. The help shows the variable, and a default that is given.
+    """
+    variable = f"HIMEJI_{name.partition('/')[0].lstrip('-').replace('-', '_').upper()}"
+    attributes.setdefault("show_default", attributes.get("default") is not None)
+    return click.option(name, envvar=variable, show_envvar=True, **attributes)
+
+
+class _StartRefused(click.ClickException):
+    """Prints the sentence of a StartRefusedError and exits with its code."""
 
     def __init__(self, error: StartRefusedError) -> None:
         super().__init__(error.sentence)
@@ -37,14 +52,13 @@ class _Refused(click.ClickException):
 
 
 class HttpPort(click.ParamType[int | None]):
-    """A port for the page, `none`, or `usual`."""
+    """A port for the web page, `none`, or `usual`."""
 
     name = "integer|none"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | None:
-        """The port as the settings have it."""
         text = str(value)
         if text == "none":
             return None
@@ -56,171 +70,120 @@ class HttpPort(click.ParamType[int | None]):
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
+@_option(
     "--port",
     type=click.IntRange(0, HIGHEST_PORT),
     default=DEFAULT_PORT,
-    show_default=True,
-    envvar="HIMEJI_PORT",
-    show_envvar=True,
     help="Port on 127.0.0.1; 0 takes a free one.",
 )
-@click.option(
+@_option(
     "--http-port",
     type=HttpPort(),
     default="usual",
     show_default=f"{DEFAULT_HTTP_PORT}, or a free one where that is in use",
-    envvar="HIMEJI_HTTP_PORT",
-    show_envvar=True,
     help="Port on 127.0.0.1 of the page for browsers; 0 takes a free one, `none` serves no page.",
 )
-@click.option(
+@_option(
     "--data",
     type=click.Path(path_type=Path),
     default=DEFAULT_DATA,
-    show_default=True,
-    envvar="HIMEJI_DATA",
-    show_envvar=True,
     help="Folder of the embedded Redis and of the local token; created where it is missing.",
 )
-@click.option(
+@_option(
     "--redis",
     metavar="URL",
-    envvar="HIMEJI_REDIS",
-    show_envvar=True,
     help="Use this Redis (redis://, rediss:// or unix://) instead of an embedded one.",
 )
-@click.option(
+@_option(
     "--ranked",
     is_flag=True,
-    envvar="HIMEJI_RANKED",
-    show_envvar=True,
     help="Refuse to start on a Redis that could lose an acknowledged move.",
 )
-@click.option(
+@_option(
     "--dev/--no-dev",
     default=None,
-    envvar="HIMEJI_DEV",
-    show_envvar=True,
     help="Development mode: gRPC reflection, a local owner with a token in the data folder. "
     "On by default, off with --ranked.",
 )
-@click.option(
+@_option(
     "--log-format",
     type=click.Choice(["console", "json"]),
     default="console",
-    show_default=True,
-    envvar="HIMEJI_LOG_FORMAT",
-    show_envvar=True,
     help="How the log on standard error is written.",
 )
-@click.option(
+@_option(
     "--registration",
     type=click.Choice([CLOSED_REGISTRATION, OPEN_REGISTRATION]),
     default=CLOSED_REGISTRATION,
-    show_default=True,
-    envvar="HIMEJI_REGISTRATION",
-    show_envvar=True,
     help="Who may create owners: administrators (closed) or everybody (open).",
 )
-@click.option(
+@_option(
     "--admin-token-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    envvar="HIMEJI_ADMIN_TOKEN_FILE",
-    show_envvar=True,
     help="Keep a token of an administrator in this file, for your user alone.",
 )
-@click.option(
+@_option(
     "--bots-per-owner",
     type=click.IntRange(1),
     default=AccountLimits.bots_per_owner,
-    show_default=True,
-    envvar="HIMEJI_BOTS_PER_OWNER",
-    show_envvar=True,
     help="Bots that an owner may have, retired ones not counted.",
 )
-@click.option(
+@_option(
     "--tokens-per-owner",
     type=click.IntRange(1),
     default=AccountLimits.tokens_per_owner,
-    show_default=True,
-    envvar="HIMEJI_TOKENS_PER_OWNER",
-    show_envvar=True,
     help="Tokens that an owner may have, those that ended not counted.",
 )
-@click.option(
+@_option(
     "--house",
     metavar="BOT,…",
-    envvar="HIMEJI_HOUSE",
-    show_envvar=True,
     help="House bots that the arena runs, as `himeji bots` lists them; they play on the "
     "ladders and when invited. In development mode `random,greedy,planner` by default, else none; "
     "`none` means none.",
 )
-@click.option(
+@_option(
     "--components",
     type=click.Path(path_type=Path),
-    envvar="HIMEJI_COMPONENTS",
-    show_envvar=True,
     help="A folder with data files of components in place of the packaged ones.",
 )
-@click.option(
+@_option(
     "--ladders",
     type=click.Path(path_type=Path, dir_okay=False),
-    envvar="HIMEJI_LADDERS",
-    show_envvar=True,
     help="A TOML file with ladders of your own, beside the standard ones (docs/ladder.md).",
 )
-@click.option(
+@_option(
     "--games-per-owner",
     type=click.IntRange(1),
     default=Limits.games_per_owner,
-    show_default=True,
-    envvar="HIMEJI_GAMES_PER_OWNER",
-    show_envvar=True,
     help="Games, not over, in which the bots of an owner may have seats.",
 )
-@click.option(
+@_option(
     "--streams",
     type=click.IntRange(1),
     default=Limits.streams,
-    show_default=True,
-    envvar="HIMEJI_STREAMS",
-    show_envvar=True,
     help="Play streams that each process has room for.",
 )
-@click.option(
+@_option(
     "--streams-per-owner",
     type=click.IntRange(1),
     default=Limits.streams_per_owner,
-    show_default=True,
-    envvar="HIMEJI_STREAMS_PER_OWNER",
-    show_envvar=True,
     help="Play streams that an owner may have open at each process.",
 )
-@click.option(
+@_option(
     "--calls-per-second",
     type=click.IntRange(1),
     default=Limits.calls_per_second,
-    show_default=True,
-    envvar="HIMEJI_CALLS_PER_SECOND",
-    show_envvar=True,
     help="Calls that an owner may make a second at each process; twice as many at once.",
 )
-@click.option(
+@_option(
     "--processes",
     type=click.IntRange(1, MOST_PROCESSES),
     default=Settings.processes,
-    show_default=True,
-    envvar="HIMEJI_PROCESSES",
-    show_envvar=True,
     help="Server processes that share the port and the Redis.",
 )
-@click.option(
+@_option(
     "--metrics-port",
     type=click.IntRange(0, HIGHEST_PORT),
-    envvar="HIMEJI_METRICS_PORT",
-    show_envvar=True,
     help="Serve Prometheus metrics on this port of 127.0.0.1; 0 takes a free one. With several "
     "processes each has a port, this one and those after it.",
 )
@@ -250,8 +213,8 @@ def serve(  # noqa: PLR0913 - one parameter per option
     """Open an arena on this machine and keep it open until Ctrl-C."""
     from himeji.components import use_folder  # noqa: PLC0415 - reads all rulesets
 
-    from himeji_server.launch import serve as life  # noqa: PLC0415 - needs the extra
-    from himeji_server.launch.house_bots import wanted  # noqa: PLC0415 - the same
+    from himeji_server.launch.house_bots import parse_house_bots  # noqa: PLC0415 - needs the extra
+    from himeji_server.launch.serve import run  # noqa: PLC0415 - the same
 
     if ranked and dev:
         raise click.UsageError("--ranked and --dev exclude each other")
@@ -266,7 +229,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
             redis=redis,
             ranked=ranked,
             dev=dev,
-            house=wanted(house, dev=dev),
+            house=parse_house_bots(house, dev=dev),
             ladders=ladders,
             log_format=log_format,
             registration=registration,
@@ -287,27 +250,39 @@ def serve(  # noqa: PLR0913 - one parameter per option
             processes=processes,
             metrics_port=metrics_port,
         )
-        life.run(settings, announce=click.echo)
+        run(settings, announce=click.echo)
     except StartRefusedError as error:
-        raise _Refused(error) from error
+        raise _StartRefused(error) from error
 
 
 @click.command()
-@click.option(
+@_option(
     "--port",
     type=click.IntRange(1, HIGHEST_PORT),
     default=DEFAULT_PORT,
-    show_default=True,
-    envvar="HIMEJI_PORT",
-    show_envvar=True,
     help="Port on 127.0.0.1 at which the arena listens.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
 def health(*, port: int, as_json: bool) -> None:
     """Say whether the arena on this machine is ready; the exit code is 0 if it is."""
-    from himeji_server.launch.health_probe import state  # noqa: PLC0415 - needs the extra
+    state = _health_state(f"{HOST}:{port}")
+    facts = {"address": f"{HOST}:{port}", "state": state}
+    click.echo(json.dumps(facts) if as_json else f"{HOST}:{port} {state}")
+    sys.exit(0 if state == "SERVING" else 1)
 
-    found = state(f"{HOST}:{port}")
-    facts = {"address": f"{HOST}:{port}", "state": found}
-    click.echo(json.dumps(facts) if as_json else f"{HOST}:{port} {found}")
-    sys.exit(0 if found == "SERVING" else 1)
+
+def _health_state(address: str) -> str:
+    """What the health service of an arena answers; raises a HimejiError."""
+    import grpc  # noqa: PLC0415 - needs the extra
+    from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415 - the same
+    from himeji.wire.errors import from_rpc_error  # noqa: PLC0415 - the same
+
+    # The address is on this machine, where no proxy (http_proxy) is needed.
+    options = [("grpc.enable_http_proxy", 0)]
+    with grpc.insecure_channel(address, options=options) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        try:
+            answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=_HEALTH_SECONDS)
+        except grpc.RpcError as error:
+            raise from_rpc_error(error) from error
+    return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))

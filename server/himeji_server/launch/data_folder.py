@@ -1,4 +1,4 @@
-"""The folder in which an arena keeps its data, and the lock that makes it one arena's."""
+"""The folder with the data of an arena, and the lock that keeps other arenas out of it."""
 
 import errno
 import fcntl
@@ -13,10 +13,10 @@ LOCK = "arena.lock"
 
 
 @contextmanager
-def owned(folder: Path) -> Iterator[Path]:
-    """Create the folder where it is missing and hold it until the block ends.
+def locked(folder: Path) -> Iterator[Path]:
+    """Create the folder if it is missing, and hold its lock until the block ends.
 
-    The lock is the kernel's, on an open file: it ends with the process, however that dies.
+    The kernel releases the lock (flock) when the process ends, however it dies.
     """
     path = folder.expanduser().absolute()
     try:
@@ -25,21 +25,21 @@ def owned(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise unusable(path, error) from error
     try:
-        _take(lock, path)
+        _acquire(lock, path)
         yield path
     finally:
         os.close(lock)
 
 
 def unusable(path: Path, error: OSError) -> StartRefusedError:
-    """Say that the folder cannot be used, and what the system gave as the reason."""
+    """The error for a folder that cannot be used, with the reason that the system gave."""
     why = os.strerror(error.errno) if error.errno else str(error)
     return StartRefusedError(
         f"the data folder {path} cannot be used ({why}): choose another one with --data"
     )
 
 
-def _take(lock: int, path: Path) -> None:
+def _acquire(lock: int, path: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(lock, 0)

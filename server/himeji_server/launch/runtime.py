@@ -1,4 +1,4 @@
-"""How a process of an arena runs: on the fastest event loop there is, until it is told to stop."""
+"""Runs a process of the arena: event loop, signals, garbage collector and background tasks."""
 
 import asyncio
 import gc
@@ -7,34 +7,38 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Final
 
-Chore = Callable[[], Coroutine[None, None, None]]
+AsyncFunction = Callable[[], Coroutine[None, None, None]]
 
 YOUNG_OBJECTS: Final = 200_000
-"""So many more objects make the collector look for cycles, and games make hardly any.
+"""The garbage collector's threshold, far above the standard one: games make hardly any cycles.
 
-What is freed without it counts against them, so with games that come and go it looks rarely.
+The collector counts objects that were made and not freed since, so it runs rarely even when many
+games come and go.
 """
 
 
-def until_told(life: Chore) -> None:
-    """Run a life until it ends or SIGINT or SIGTERM cancels it."""
-    # What is there now stays: modules and rules, which the collector would walk through each time.
+def run_until_signalled(main: AsyncFunction) -> None:
+    """Run a coroutine function until it returns, or SIGINT or SIGTERM cancels it."""
+    # Modules and rules stay for good; frozen, the collector does not walk through them each time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_until_told(life))
+        runner.run(_run_until_signalled(main))
 
 
 @asynccontextmanager
-async def background(*chores: Chore) -> AsyncIterator[None]:
-    """Run the chores beside the block; one that fails ends the block, for it is a defect."""
+async def run_in_background(*functions: AsyncFunction) -> AsyncIterator[None]:
+    """Run coroutine functions as tasks beside the block, and cancel them when it ends.
+
+    A task that fails cancels the block, because that is a defect.
+    """
     failed: Exception | None = None
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(chore()) for chore in chores]
+        tasks = [group.create_task(function()) for function in functions]
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - told as itself, not as a group of one
+        except Exception as error:  # noqa: BLE001 - raised below as itself, not as a group of one
             failed = error
         finally:
             for task in tasks:
@@ -44,7 +48,7 @@ async def background(*chores: Chore) -> AsyncIterator[None]:
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    """Choose uvloop where it is installed; everything works without."""
+    """Choose uvloop if it is installed; everything works without it."""
     try:
         import uvloop  # noqa: PLC0415 - optional
     except ModuleNotFoundError:
@@ -52,14 +56,14 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return uvloop.new_event_loop
 
 
-async def _until_told(life: Chore) -> None:
-    task = asyncio.ensure_future(life())
-    told = asyncio.Event()
+async def _run_until_signalled(main: AsyncFunction) -> None:
+    task = asyncio.ensure_future(main())
+    signalled = asyncio.Event()
 
     def stop() -> None:
-        # Once only: a second Ctrl-C must not cut the orderly end short.
-        if not told.is_set():
-            told.set()
+        # Cancel only once: a second Ctrl-C must not interrupt the orderly shutdown.
+        if not signalled.is_set():
+            signalled.set()
             task.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -67,5 +71,5 @@ async def _until_told(life: Chore) -> None:
     try:
         await task
     except asyncio.CancelledError:
-        if not told.is_set():
+        if not signalled.is_set():
             raise

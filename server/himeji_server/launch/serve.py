@@ -1,4 +1,4 @@
-"""One arena's life: everything it needs is started in order, announced, and ended in reverse."""
+"""Runs an arena: starts everything it needs in order, announces it, and stops it in reverse."""
 
 import asyncio
 import platform
@@ -15,10 +15,10 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server import log, metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.ladder import ladders
-from himeji_server.launch import data_folder, supervisor, token_file
+from himeji_server.launch import data_folder, token_file, worker_pool
 from himeji_server.launch.embedded_redis import EmbeddedRedis
 from himeji_server.launch.house_bots import HouseBots
-from himeji_server.launch.runtime import Chore, background, until_told
+from himeji_server.launch.runtime import AsyncFunction, run_in_background, run_until_signalled
 from himeji_server.launch.server_process import serving
 from himeji_server.names import ADMINISTRATOR, HOUSE, LOCAL
 from himeji_server.rpc import grpc_server
@@ -30,7 +30,7 @@ from himeji_server.store.leases import Leases
 
 @dataclass(frozen=True)
 class Arena:
-    """An arena that runs: what there is to say about it."""
+    """A running arena, as its announcement describes it."""
 
     settings: Settings
     port: int
@@ -41,7 +41,7 @@ class Arena:
     http_port: int | None = None
 
     def announcement(self) -> str:
-        """Write the block that is shown when the arena is ready."""
+        """The text that is printed when the arena is ready."""
         mode, python = self.settings.mode, platform.python_version()
         rows = {
             "address": f"{HOST}:{self.port}",
@@ -51,7 +51,7 @@ class Arena:
             "house": ", ".join(f"{HOUSE}/{bot}" for bot in self.settings.house),
             "metrics": ", ".join(f"http://{HOST}:{port}/metrics" for port in self.metrics_ports),
             "rules": f"{himeji.ENGINE_FORM}, Python {python}",
-            "next": f"{_program()} health --port {self.port}   (in a second terminal)",
+            "next": f"{_command()} health --port {self.port}   (in a second terminal)",
             "page": f"http://{HOST}:{self.http_port}" if self.http_port else "",
             "stop": "Ctrl-C",
         }
@@ -59,8 +59,8 @@ class Arena:
         return "\n".join([f"Himeji {himeji.__version__}: the arena is open ({mode} mode)", *lines])
 
 
-def _program() -> str:
-    """The command line as a second terminal in this folder can call it."""
+def _command() -> str:
+    """How to call `himeji` in a second terminal in this folder."""
     called = Path(sys.argv[0]).absolute()
     if called.name != "himeji" or shutil.which("himeji") == str(called):
         return "himeji"
@@ -71,64 +71,63 @@ def _program() -> str:
 def run(settings: Settings, announce: Callable[[str], None]) -> None:
     """Run an arena until SIGINT or SIGTERM; raises StartRefusedError when it cannot start."""
     log.configure(settings.log_format)
-    until_told(lambda: _live(settings, announce))
+    run_until_signalled(lambda: _serve(settings, announce))
 
 
 @asynccontextmanager
-async def arena(settings: Settings) -> AsyncIterator[Arena]:
-    """Hold an open arena; everything it started is gone when the block ends."""
+async def open_arena(settings: Settings) -> AsyncIterator[Arena]:
+    """Run an arena until the block ends; everything that it started has ended then."""
     async with AsyncExitStack() as stack:
-        # The port comes first, so that a port in use costs nobody a Redis.
+        # First of all, so that no Redis is started if the port is in use.
         grpc_server.check_port(settings.port)
-        home = await stack.enter_async_context(_home(settings))
-        store = await _connect(home.url, settings)
+        redis = await stack.enter_async_context(_running_redis(settings))
+        store = await _connect(redis.url, settings)
         stack.push_async_callback(store.close)
-        redis = f"{store.place} (speaks Redis {await store.version()})"
+        redis_text = f"{store.place} (speaks Redis {await store.version()})"
         accounts = Accounts(store, settings.accounts, dev=settings.dev)
         token = await _prepare(accounts, settings)
-        await stack.enter_async_context(background(*home.chores))
+        await stack.enter_async_context(run_in_background(*redis.tasks))
         if settings.processes > 1:
-            several = await stack.enter_async_context(supervisor.running(settings, home.url))
-            port, metrics_ports = several.port, several.metrics_ports
-            http_port = several.http_port
+            pool = await stack.enter_async_context(worker_pool.running(settings, redis.url))
+            port, http_port, metrics_ports = pool.port, pool.http_port, pool.metrics_ports
         else:
             metrics_ports = stack.enter_context(metrics.served(settings.metrics_port))
             ports = await stack.enter_async_context(serving(settings, store, accounts))
             port, http_port = ports.grpc, ports.http
         shared = ladders.read(settings.ladders).shared
         house = HouseBots(accounts, Leases(store), settings.house, f"{HOST}:{port}", shared)
-        await stack.enter_async_context(background(house.keep_running))
-        # The first to go: a bot that stops in good order needs an arena to say goodbye to.
+        await stack.enter_async_context(run_in_background(house.keep_running))
+        # Stopped first: a bot that ends in good order still sends messages to the arena.
         stack.push_async_callback(house.stop)
-        yield Arena(settings, port, home.data, redis, token, metrics_ports, http_port)
+        yield Arena(settings, port, redis.data, redis_text, token, metrics_ports, http_port)
 
 
 @dataclass(frozen=True)
-class _Home:
-    """Where an arena's games are: the Redis, how to name the place, and what keeps it going."""
+class _Redis:
+    """The Redis of an arena: its address, where its data are, and the tasks that supervise it."""
 
     url: str
     data: str
-    chores: tuple[Chore, ...] = ()
+    tasks: tuple[AsyncFunction, ...] = ()
 
 
 @asynccontextmanager
-async def _home(settings: Settings) -> AsyncIterator[_Home]:
-    """Hold the Redis that was named, or one of our own in the data folder."""
+async def _running_redis(settings: Settings) -> AsyncIterator[_Redis]:
+    """The Redis that the settings name, or else an embedded one that runs until the block ends."""
     if settings.redis is not None:
-        yield _Home(settings.redis, "in the Redis below")
+        yield _Redis(settings.redis, "in the Redis below")
         return
-    with data_folder.owned(settings.data) as folder:
+    with data_folder.locked(settings.data) as folder:
         redis = EmbeddedRedis(folder / "redis")
         await redis.start()
         try:
-            yield _Home(redis.url, str(folder), (redis.keep_running,))
+            yield _Redis(redis.url, str(folder), (redis.keep_running,))
         finally:
             await redis.stop()
 
 
 async def _connect(url: str, settings: Settings) -> Store:
-    """Connect to a Redis that is fit for these settings; raises StartRefusedError."""
+    """Connect to the Redis and check that it suits the settings; raises StartRefusedError."""
     store: Store | None = None
     try:
         store = await Store.connect(url)
@@ -139,12 +138,12 @@ async def _connect(url: str, settings: Settings) -> Store:
     except (StoreRefusedError, StoreUnavailable) as error:
         if store is not None:
             await store.close()
-        raise StartRefusedError(_why_not(without_password(url), error)) from error
+        raise StartRefusedError(_redis_problem(without_password(url), error)) from error
     return store
 
 
 async def _prepare(accounts: Accounts, settings: Settings) -> str:
-    """Make the arena's own owners and token files; the files, as the announcement names them."""
+    """Create the arena's own owners and token files; returns the files for the announcement."""
     files: dict[Path, str] = {}
     if settings.dev:
         files[settings.data.expanduser().absolute() / token_file.NAME] = LOCAL
@@ -153,19 +152,19 @@ async def _prepare(accounts: Accounts, settings: Settings) -> str:
     try:
         await accounts.prepare()
         for path, owner in files.items():
-            await token_file.keep(path, accounts, owner)
+            await token_file.ensure_token(path, accounts, owner)
     except (StoreRefusedError, StoreUnavailable) as error:
-        raise StartRefusedError(_why_not("the address given", error)) from error
+        raise StartRefusedError(_redis_problem("the address given", error)) from error
     return ", ".join(map(str, files)) or "no file (--admin-token-file makes one)"
 
 
-def _why_not(place: str, error: Exception) -> str:
+def _redis_problem(place: str, error: Exception) -> str:
     if isinstance(error, StoreUnavailable) and not isinstance(error, StoreImpairedError):
         return f"the Redis at {place} does not answer: start it, or correct --redis"
     return f"the Redis at {place} will not do: {error}"
 
 
-async def _live(settings: Settings, announce: Callable[[str], None]) -> None:
-    async with arena(settings) as opened:
-        announce(opened.announcement())
+async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:
+    async with open_arena(settings) as arena:
+        announce(arena.announcement())
         await asyncio.Event().wait()

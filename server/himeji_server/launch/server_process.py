@@ -1,4 +1,4 @@
-"""One server process: the services of the contract over one store, on one port."""
+"""One server process: the gRPC services and the web page, over one store."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,7 +14,7 @@ from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
-from himeji_server.launch.runtime import background
+from himeji_server.launch.runtime import run_in_background
 from himeji_server.rpc import (
     account_service,
     game_service,
@@ -31,7 +31,7 @@ from himeji_server.store import Store
 
 
 class Ports(NamedTuple):
-    """Where a process listens; `http` is None where it serves no page."""
+    """The ports on which a process listens; `http` is None if it serves no page."""
 
     grpc: int
     http: int | None
@@ -39,9 +39,9 @@ class Ports(NamedTuple):
 
 @asynccontextmanager
 async def serving(settings: Settings, store: Store, accounts: Accounts) -> AsyncIterator[Ports]:
-    """Answer calls until the block ends, and then tell everybody; gives the ports.
+    """Answer calls until the block ends, then drain: end every stream with a last message.
 
-    With several processes, all of them listen on the same port.
+    With several processes, all of them listen on the same ports.
     """
     async with AsyncExitStack() as stack:
         readiness = Readiness(rpc_handlers.services())
@@ -63,21 +63,23 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             dev=settings.dev,
             limits=settings.limits,
             shared_port=settings.processes > 1,
-            crowded={play_service.PLAY: playing.crowded},
+            overload_handlers={play_service.PLAY: playing.overload_handler},
         )
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
-        chores = (partial(readiness.follow, store), streams.follow, metrics.follow_loop)
-        await stack.enter_async_context(background(*chores, *games.background, ladder.loop.run))
+        tasks = (partial(readiness.monitor, store), streams.monitor, metrics.measure_loop_lag)
+        await stack.enter_async_context(
+            run_in_background(*tasks, *games.background, ladder.loop.run)
+        )
         http_port = None
         if settings.http_port is not None:
-            # It takes a while to import, and not every arena has a page.
+            # Imported here because it takes a while, and not every arena has a page.
             from himeji_server.web import server as web, site  # noqa: PLC0415
 
-            door = web.listening(settings.http_port, shared=settings.processes > 1)
-            http_port = door.getsockname()[1]
+            listener = web.bind_socket(settings.http_port, shared=settings.processes > 1)
+            http_port = listener.getsockname()[1]
             parts = site.SiteParts(settings, port, games.use_cases, ladder, accounts)
-            await stack.enter_async_context(web.serving(site.build(parts), door))
+            await stack.enter_async_context(web.serving(site.build(parts), listener))
         stack.push_async_callback(_drain, server, readiness, playing)
         await readiness.set(ready=True)
         await server.start()

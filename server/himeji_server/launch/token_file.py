@@ -1,4 +1,4 @@
-"""The file in which an arena hands a token to the person who runs it; nobody else can read it."""
+"""The file with a token for the person who runs the arena; only that user can read it."""
 
 import contextlib
 import os
@@ -18,25 +18,25 @@ _LONGEST: Final = 1000
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
-async def keep(path: Path, accounts: Accounts, owner: str) -> None:
-    """Have a good token of an owner in the file; one that is there and good stays.
+async def ensure_token(path: Path, accounts: Accounts, owner: str) -> None:
+    """Write a token of the owner into the file, unless it has a valid one already.
 
     Raises StartRefusedError when the file cannot be written.
     """
     try:
         secret, private = _read(path)
-        if await _is_good(secret, accounts, owner):
+        if await _is_valid(secret, accounts, owner):
             if private:
                 return
-            # Others could read it, so it counts as known to them.
+            # Other users could read it, so they may know the secret.
             await accounts.tokens.store.revoke((await accounts.tokens.verify(secret)).token_id)
-        _write(path, (await accounts.full_token(owner, _LABEL)).secret)
+        _write(path, (await accounts.issue_full_token(owner, _LABEL)).secret)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
         raise StartRefusedError(f"the token file {path} cannot be used ({why})") from error
 
 
-async def _is_good(secret: str, accounts: Accounts, owner: str) -> bool:
+async def _is_valid(secret: str, accounts: Accounts, owner: str) -> bool:
     with contextlib.suppress(InvalidToken):
         caller = await accounts.tokens.verify(secret)
         return caller.owner == owner and caller.scopes.issuperset(ALL_SCOPES)
@@ -44,7 +44,7 @@ async def _is_good(secret: str, accounts: Accounts, owner: str) -> bool:
 
 
 def _read(path: Path) -> tuple[str, bool]:
-    """What the file holds, and whether only this user can read it."""
+    """The content of the file, and whether only this user can read it."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -57,14 +57,14 @@ def _read(path: Path) -> tuple[str, bool]:
 
 
 def _write(path: Path, secret: str) -> None:
-    """Put a whole file in the place of the old one; it is private from its first moment."""
+    """Replace the file atomically; the new one is private from its creation on."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(file, f"{secret}\n".encode())
         os.fsync(file)
     finally:
         os.close(file)
-    fresh.replace(path)
+    temporary.replace(path)

@@ -1,6 +1,6 @@
 """Dispatches the requests of one stream: each one is answered, and so many are handled at a time.
 
-An Act is handed to the use case as it is read and needs no task (see games/commands.py); every
+An Act is handed to the use case as it is read and needs no task (see games/submission.py); every
 other request gets a task of its own.
 """
 
@@ -98,7 +98,7 @@ class Dispatcher:
 
     def _dispatch(self, request: ClientMessage) -> None:
         try:
-            self._rate.take()
+            self._rate.acquire()
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
             else:
@@ -165,7 +165,7 @@ class Dispatcher:
         self._writer.send(ServerMessage(request_id=request.request_id, seat_lost=lost))
 
     async def _handle_ladder(self, request: ClientMessage) -> None:
-        self._writer.send(await self._ladder.answer(request))
+        self._writer.send(await self._ladder.handle(request))
 
     _handlers: Final[Mapping[str, Callable[[Dispatcher, ClientMessage], Awaitable[None]]]] = {
         "resign": _resign,

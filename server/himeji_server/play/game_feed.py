@@ -17,9 +17,9 @@ from himeji_server.games.messages import (
     write_accepted,
     write_decision,
 )
-from himeji_server.ladder.ready_check import never_began
+from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 
 
 @dataclass(slots=True, eq=False)
@@ -90,7 +90,7 @@ class GameFeed:
 
     def _send_over(self, view: GameView) -> None:
         self.over = True
-        if never_began(view):
+        if has_failed(view):
             failure = self.ladder.failure(view)
             if failure is not None:
                 self.send(ServerMessage(seating_failed=failure))

@@ -19,7 +19,7 @@ SERVICE: Final = "himeji.v1.AccountService"
 
 
 class AccountService:
-    """Serves the accounts of an arena."""
+    """Decodes a request, calls one use case, encodes the response."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -46,8 +46,8 @@ class AccountService:
     async def ListOwners(
         self, request: pb.ListOwnersRequest, _context: Context
     ) -> pb.ListOwnersResponse:
-        owners, following = await self._accounts.owners(request.page_size, request.page_token)
-        return pb.ListOwnersResponse(owners=map(_owner, owners), next_page_token=following)
+        owners, next_page_token = await self._accounts.owners(request.page_size, request.page_token)
+        return pb.ListOwnersResponse(owners=map(_owner, owners), next_page_token=next_page_token)
 
     async def CreateBot(
         self, request: pb.CreateBotRequest, _context: Context
@@ -62,11 +62,11 @@ class AccountService:
         return pb.GetBotResponse(bot=_bot(await self._bots.get(request.bot)))
 
     async def ListBots(self, request: pb.ListBotsRequest, _context: Context) -> pb.ListBotsResponse:
-        bots, following = await self._bots.listed(
+        bots, next_page_token = await self._bots.list_bots(
             *(request.owner, request.page_size, request.page_token),
             show_retired=request.show_retired,
         )
-        return pb.ListBotsResponse(bots=map(_bot, bots), next_page_token=following)
+        return pb.ListBotsResponse(bots=map(_bot, bots), next_page_token=next_page_token)
 
     async def RetireBot(
         self, request: pb.RetireBotRequest, _context: Context
@@ -85,19 +85,21 @@ class AccountService:
     async def ListBotVersions(
         self, request: pb.ListBotVersionsRequest, _context: Context
     ) -> pb.ListBotVersionsResponse:
-        versions, following = await self._bots.versions(
+        versions, next_page_token = await self._bots.versions(
             request.bot, request.page_size, request.page_token
         )
         found = map(_version, versions)
-        return pb.ListBotVersionsResponse(bot_versions=found, next_page_token=following)
+        return pb.ListBotVersionsResponse(bot_versions=found, next_page_token=next_page_token)
 
     async def CreateToken(
         self, request: pb.CreateTokenRequest, _context: Context
     ) -> pb.CreateTokenResponse:
         timed = request.HasField("lifetime")
         lifetime = request.lifetime.ToMilliseconds() if timed else None
-        wish = TokenRequest(request.owner, request.bot, request.scopes, request.label, lifetime)
-        issued = await self._tokens.create(current_caller(), wish, request.request_id)
+        properties = TokenRequest(
+            request.owner, request.bot, request.scopes, request.label, lifetime
+        )
+        issued = await self._tokens.create(current_caller(), properties, request.request_id)
         return pb.CreateTokenResponse(token=_token(issued.token), secret=issued.secret)
 
     async def RotateToken(
@@ -118,11 +120,11 @@ class AccountService:
     async def ListTokens(
         self, request: pb.ListTokensRequest, _context: Context
     ) -> pb.ListTokensResponse:
-        tokens, following = await self._tokens.listed(
+        tokens, next_page_token = await self._tokens.list_tokens(
             *(current_caller(), request.owner, request.page_size, request.page_token),
             show_ended=request.show_ended,
         )
-        return pb.ListTokensResponse(tokens=map(_token, tokens), next_page_token=following)
+        return pb.ListTokensResponse(tokens=map(_token, tokens), next_page_token=next_page_token)
 
 
 def _owner(owner: Owner) -> pb.Owner:
@@ -170,7 +172,7 @@ def _token(token: Token) -> pb.Token:
 
 
 def _time(milliseconds: int) -> Timestamp | None:
-    """A time, absent where there is none."""
+    """A timestamp, or None for 0."""
     if not milliseconds:
         return None
     time = Timestamp()

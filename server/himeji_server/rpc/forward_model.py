@@ -1,4 +1,4 @@
-"""The engine as a calculator that keeps nothing: games set up, and actions played in positions."""
+"""The engine as a stateless forward model: sets games up, and applies actions to positions."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from himeji_server.rate_limits import check_actions, too_large
 
 
 class AppliedActions(NamedTuple):
-    """How far actions were played, and why no further."""
+    """How many actions were applied, and why no more."""
 
     played: int
     stop: StopReason.ValueType
@@ -24,18 +24,18 @@ class AppliedActions(NamedTuple):
 
 
 def new_seed() -> int:
-    """A seed of the server's choice; it fits an int64."""
+    """A random seed that fits an int64."""
     return secrets.randbits(63)
 
 
 def new_game(ruleset: str, seats: int, options: Mapping[str, str], seed: int) -> Game:
-    """Set a game up; 0 seats are the fewest that the ruleset is played with."""
+    """Set a game up; 0 seats stands for the smallest number that the ruleset has."""
     fewest = min(rules.ruleset(ruleset).seat_counts)
     return rules.new_game(ruleset, seats or fewest, seed=seed, options=options)
 
 
 def read(position: Position, seed: int) -> Game:
-    """The game of a position from anywhere, with chance of its own; refuses what cannot be."""
+    """The game of a client's position, with chance from the seed; refuses impossible positions."""
     size = position.ByteSize()
     if size > MOST_POSITION_BYTES:
         raise too_large("position_bytes", "the position has", size, MOST_POSITION_BYTES)
@@ -43,7 +43,7 @@ def read(position: Position, seed: int) -> Game:
 
 
 def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> AppliedActions:
-    """Play actions for whichever seats are asked; raises what refuses the first of them."""
+    """Apply actions, each for the seat that is asked; raises if already the first is refused."""
     check_actions(len(actions))
     for played, action in enumerate(actions):
         if game.over and played:
@@ -61,5 +61,5 @@ def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> Applied
 
 
 def _revealed(game: Game, known: int) -> bool:
-    """Whether chance was revealed after the events that were known, in a game that goes on."""
+    """Whether events after the first `known` revealed chance, in a game that is not over."""
     return not game.over and any(kind in (ROLL, DRAW) for kind, *_ in (game.log or [])[known:])

@@ -56,7 +56,7 @@ from himeji_server.games.use_cases import (
 from himeji_server.play.spectator import Spectator
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 
 SERVICE: Final = "himeji.v1.GameService"
 MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
@@ -173,12 +173,12 @@ class GameService:
     ) -> AsyncIterator[WatchGameResponse]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.held(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().owner))
             except LimitExceeded as error:
                 yield WatchGameResponse(stream_end=StreamEnd.by(error).to_message())
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
-            ended = stack.enter_context(self._streams.watch(current_caller()))
+            ended = stack.enter_context(self._streams.register(current_caller()))
             async with aclosing(Spectator(self._use_cases, request, ended).run()) as messages:
                 async for message in messages:
                     yield message

@@ -1,31 +1,33 @@
-"""The gRPC server of an arena: services, health, reflection, guard and limits put together."""
+"""Builds the gRPC server: services, health, reflection, interceptor and limits."""
 
 import errno
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, text_format
 from grpc_health.v1 import health_pb2
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.limits import MOST_BYTES_READ, MOST_METADATA_READ, Limits
 from himeji_server.rpc import rpc_handlers
-from himeji_server.rpc.interceptor import CallInterceptor, Crowded
+from himeji_server.rpc.interceptor import CallInterceptor, OverloadHandler
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.settings import HOST
 from himeji_server.startup_errors import port_unavailable
 
-_SECONDS_OF_SILENCE: Final = 30
-"""A connection from which nothing came for so long is asked for a sign of life."""
+_KEEPALIVE_SECONDS: Final = 30
+"""A connection on which nothing was received for this long gets a keepalive ping."""
 
-_SECONDS_FOR_A_SIGN: Final = 10
-_SECONDS_IDLE: Final = 600
-"""A connection without calls is closed then; clients open it again by themselves."""
+_KEEPALIVE_TIMEOUT_SECONDS: Final = 10
+_IDLE_SECONDS: Final = 600
+"""A connection without calls is closed after this time; clients reopen it automatically."""
 
 _MOST_CALLS_PER_CONNECTION: Final = 1_000
 _HEALTH: Final = health_pb2.DESCRIPTOR.services_by_name["Health"]
+_REFLECTION_V1: Final = "grpc.reflection.v1.ServerReflection"
 
 
 def build(  # noqa: PLR0913 - the parts, each once
@@ -36,27 +38,56 @@ def build(  # noqa: PLR0913 - the parts, each once
     dev: bool = False,
     limits: Limits | None = None,
     shared_port: bool = False,
-    crowded: Mapping[str, Crowded] | None = None,
+    overload_handlers: Mapping[str, OverloadHandler] | None = None,
 ) -> grpc.aio.Server:
-    """Build the server of the contract; what has no implementation says so when it is called.
+    """Build the server; methods without an implementation answer UNSUPPORTED.
 
-    A shared port is one on which other processes of the same arena listen as well. `crowded` says
-    by path what answers instead of a handler while there is no room.
+    A shared port is one on which other processes of the same arena listen as well. The overload
+    handlers, by path, answer instead of a method's handler while the process is full.
     """
-    guard = CallInterceptor(authorise or Authoriser(), crowded)
+    interceptor = CallInterceptor(authorise or Authoriser(), overload_handlers)
     options = _options(limits or Limits(), shared_port=shared_port)
-    server = grpc.aio.server(interceptors=[guard], options=options)
-    ours = rpc_handlers.handlers(implementations or {})
-    server.add_generic_rpc_handlers((*ours, rpc_handlers.handler(_HEALTH, readiness.servicer)))
+    server = grpc.aio.server(interceptors=[interceptor], options=options)
+    handlers = rpc_handlers.handlers(implementations or {})
+    handlers.append(rpc_handlers.handler(_HEALTH, readiness.servicer))
     if dev:
-        names = [*rpc_handlers.services(), _HEALTH.full_name, reflection.SERVICE_NAME]
-        reflection.enable_server_reflection(names, server)
+        handlers += _reflection_handlers([*rpc_handlers.services(), _HEALTH.full_name])
+    server.add_generic_rpc_handlers(handlers)
     return server
+
+
+def _reflection_handlers(services: Iterable[str]) -> list[rpc_handlers.ServiceHandler]:
+    """Serve reflection as v1, and as v1alpha for older clients.
+
+    grpcio-reflection has only v1alpha. The messages of v1 differ in their package only and are
+    the same on the wire, so one servicer answers both.
+    """
+    _register_reflection_v1()
+    names = (_REFLECTION_V1, reflection.SERVICE_NAME)
+    servicer = reflection.aio.ReflectionServicer(  # type: ignore[attr-defined]
+        [*services, *names]
+    )
+    method = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    methods = {"ServerReflectionInfo": method}
+    return [grpc.method_handlers_generic_handler(name, methods) for name in names]
+
+
+def _register_reflection_v1() -> None:
+    """Make the descriptor of v1 known, because clients look up every service that is listed."""
+    file = descriptor_pb2.FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(file)
+    text = text_format.MessageToString(file).replace("v1alpha", "v1")
+    renamed = text_format.Parse(text, descriptor_pb2.FileDescriptorProto())
+    descriptor_pool.Default().AddSerializedFile(renamed.SerializeToString())
 
 
 def _options(limits: Limits, *, shared_port: bool) -> list[tuple[str, Any]]:
     return [
-        # With 1, strangers could share the port silently, and each would get half of the calls.
+        # With 1, another program could share the port silently and get half of the calls.
         ("grpc.so_reuseport", int(shared_port)),
         ("grpc.max_receive_message_length", MOST_BYTES_READ),
         # gRPC refuses some above the first figure and all above the second.
@@ -64,16 +95,16 @@ def _options(limits: Limits, *, shared_port: bool) -> list[tuple[str, Any]]:
         ("grpc.absolute_max_metadata_size", MOST_METADATA_READ),
         ("grpc.max_allowed_incoming_connections", limits.connections),
         ("grpc.max_concurrent_streams", _MOST_CALLS_PER_CONNECTION),
-        ("grpc.keepalive_time_ms", _SECONDS_OF_SILENCE * 1000),
-        ("grpc.keepalive_timeout_ms", _SECONDS_FOR_A_SIGN * 1000),
+        ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
+        ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_SECONDS * 1000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", int(limits.seconds_between_pings * 1000)),
-        ("grpc.max_connection_idle_ms", _SECONDS_IDLE * 1000),
+        ("grpc.max_connection_idle_ms", _IDLE_SECONDS * 1000),
     ]
 
 
 def check_port(port: int) -> None:
-    """Ask the system for the port, because gRPC tells no one why it cannot be had."""
+    """Raise StartRefusedError if the port cannot be bound; gRPC itself does not say why."""
     try:
         with socket.socket() as trial:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,7 +114,7 @@ def check_port(port: int) -> None:
 
 
 def bind(server: grpc.aio.Server, port: int, *, shared: bool = False) -> int:
-    """Bind the server to a port of this machine alone (0: a free one) and return the port."""
+    """Bind the server to a port of 127.0.0.1 (0: a free one) and return the port."""
     if not shared:
         check_port(port)
     try:

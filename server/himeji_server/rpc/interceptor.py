@@ -1,8 +1,11 @@
-"""The outermost layer of every call: who may call, what went wrong, and one line in the log.
+"""Wraps every call: authorises the caller, turns exceptions into statuses, writes one log line.
 
-Whatever a handler raises becomes a status here. Errors of the tree say what they say; anything
-else is a defect and reaches the client as an incident id, under which the log has the traceback.
-Parsing and serialising happen inside as well, because gRPC answers their failures with Python text.
+Invariants: every call ends with a status that says why, and with exactly one log line. A
+HimejiError becomes its own status; any other exception is a defect, and the client gets an incident
+id under which the log has the traceback. Requests are parsed and responses serialised inside the
+wrapper too, because gRPC would answer their failures with the text of a Python exception.
+
+A handler that is cancelled re-raises CancelledError: swallowing it leaks memory in grpc.aio.
 """
 
 from __future__ import annotations
@@ -26,130 +29,139 @@ from himeji_server.accounts.authorisation import Context
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_MESSAGE_BYTES, MOST_METADATA_BYTES
 from himeji_server.rate_limits import too_large
-from himeji_server.rpc.rpc_handlers import HANDLER_OF_SHAPE, Handler, UnsupportedMethod
+from himeji_server.rpc.rpc_handlers import HANDLER_FACTORIES, Handler, UnsupportedMethod
 
 Authorise = Callable[[str, Context], Awaitable[None]]
 Behaviour = Callable[[Any, Any], Any]
-Crowded = Callable[[], Behaviour | None]
-"""What answers a method instead of its handler while there is no room; None while there is."""
+OverloadHandler = Callable[[], Behaviour | None]
+"""While the process is full, gives what answers a method instead of its handler; else None."""
 Parse = Callable[[bytes], Any]
 Serialise = Callable[[Any], bytes]
 
 if TYPE_CHECKING:
-    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]  # generic in the stubs alone
+    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]  # generic only in the stubs
 else:
     _Interceptor = grpc.aio.ServerInterceptor
 
 _log = structlog.get_logger(__name__)
-SECONDS_FOR_A_WORD: Final = 5.0
-"""How long the first message of a stream that is refused may be on its way."""
+FIRST_MESSAGE_SECONDS: Final = 5.0
+"""How long to wait for the first message of a stream before it is refused."""
 
-_SECONDS_FOR_A_STATUS: Final = 0.5
-_NOT_IN_A_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
+_ABORT_SECONDS: Final = 0.5
+_UNSAFE_IN_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 
 
 class CallInterceptor(_Interceptor):
-    """Wraps every handler, those of all four shapes and those of unknown methods."""
+    """Wraps every handler: unary and streaming ones, and those of unknown methods."""
 
-    def __init__(self, authorise: Authorise, crowded: Mapping[str, Crowded] | None = None) -> None:
-        """Whoever comes in vain, by path, is refused before anything is looked up about them."""
+    def __init__(
+        self,
+        authorise: Authorise,
+        overload_handlers: Mapping[str, OverloadHandler] | None = None,
+    ) -> None:
+        """An overload handler, by path, rejects calls before the caller's token is looked up."""
         self._authorise = authorise
-        self._crowded = crowded or {}
+        self._overload_handlers = overload_handlers or {}
         self._unknown = metrics.Calls(metrics.UNKNOWN_METHOD, timed=False)
-        self._guarded: dict[str, tuple[Handler, Handler]] = {}
+        self._wrapped: dict[str, tuple[Handler, Handler]] = {}
 
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
-        """Give the guarded form of the method's handler; known methods are wrapped once."""
+        """Return the wrapped handler of the method; handlers of known methods are wrapped once."""
         path = handler_call_details.method
         handler = await continuation(handler_call_details)
         if handler is None:
-            return _guard(_unknown_method(path), path, _anyone, self._unknown, _room)
-        bare, guarded = self._guarded.get(path, (None, None))
-        if guarded is None or bare is not handler:
+            return _wrap(_unknown_method(path), path, _allow, self._unknown, _not_full)
+        bare, wrapped = self._wrapped.get(path, (None, None))
+        if wrapped is None or bare is not handler:
             open_to_all = isinstance(_behaviour(handler), UnsupportedMethod)
             timed = not (handler.request_streaming or handler.response_streaming)
             calls = metrics.Calls(path, timed=timed)
-            authorise = _anyone if open_to_all else self._authorise
-            guarded = _guard(handler, path, authorise, calls, self._crowded.get(path, _room))
-            self._guarded[path] = (handler, guarded)
-        return guarded
+            authorise = _allow if open_to_all else self._authorise
+            overload_handler = self._overload_handlers.get(path, _not_full)
+            wrapped = _wrap(handler, path, authorise, calls, overload_handler)
+            self._wrapped[path] = (handler, wrapped)
+        return wrapped
 
 
-def _guard(
+def _wrap(
     handler: Handler,
     path: str,
     authorise: Authorise,
     calls: metrics.Calls,
-    crowded: Crowded,
+    overload_handler: OverloadHandler,
 ) -> Handler:
-    """Wrap one handler. A stream's messages are parsed and written as they come."""
+    """Wrap one handler. A stream's messages are parsed and serialised one by one."""
     behaviour = _behaviour(handler)
     parse = _checked(handler.request_deserializer or bytes)
     serialise: Serialise = handler.response_serializer or bytes
 
     async def respond(request: Any, context: Context) -> bytes | None:
         _check_metadata(context)
-        instead = crowded()
-        if instead is None:
+        handle_overload = overload_handler()
+        if handle_overload is None:
             await authorise(path, context)
-        answer = instead or behaviour
-        outcome = answer(request if handler.request_streaming else parse(request), context)
+        handle = handle_overload or behaviour
+        outcome = handle(request if handler.request_streaming else parse(request), context)
         if handler.response_streaming:
             await _write_all(outcome, context)
             return None
         return serialise(await outcome)
 
-    async def guarded(request: Any, context: Context) -> bytes | None:
+    async def wrapped(request: Any, context: Context) -> bytes | None:
         if not handler.request_streaming:
-            return await _answered(path, context, respond(request, context), calls)
-        requests = _Requests(request)
-        return await _answered(path, context, _heard(requests, respond(requests, context)), calls)
+            return await _finish(path, context, respond(request, context), calls)
+        requests = _RequestStream(request)
+        response = _after_first_message(requests, respond(requests, context))
+        return await _finish(path, context, response, calls)
 
-    return HANDLER_OF_SHAPE[handler.request_streaming, handler.response_streaming](
-        guarded,
+    return HANDLER_FACTORIES[handler.request_streaming, handler.response_streaming](
+        wrapped,
         request_deserializer=parse if handler.request_streaming else None,
         response_serializer=serialise if handler.response_streaming else None,
     )
 
 
-class _Requests:
-    """The requests of a stream; it knows whether anybody wanted to hear one."""
+class _RequestStream:
+    """The requests of a stream; `was_read` says whether the handler asked for one."""
 
     def __init__(self, requests: AsyncIterator[Any]) -> None:
         self._requests = requests
-        self.heard = False
+        self.was_read = False
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
 
     async def __anext__(self) -> Any:
-        self.heard = True
+        self.was_read = True
         return await anext(self._requests)
 
 
-async def _heard(requests: _Requests, response: Awaitable[bytes | None]) -> bytes | None:
-    """Await the response; a stream that is refused is let say its first word before.
+async def _after_first_message(
+    requests: _RequestStream, response: Awaitable[bytes | None]
+) -> bytes | None:
+    """Await the response; before a stream is refused, read its first message.
 
-    A client that is refused while it writes is told of a broken call by its own library.
+    If the call ended while the client was still writing, its gRPC library would report a broken
+    call instead of our status.
     """
     try:
         return await response
     except Exception:
-        if not requests.heard:
+        if not requests.was_read:
             with contextlib.suppress(StopAsyncIteration, TimeoutError, HimejiError):
-                async with asyncio.timeout(SECONDS_FOR_A_WORD):
+                async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
                     await anext(requests)
         raise
 
 
-async def _answered(
+async def _finish(
     path: str, context: Context, response: Awaitable[bytes | None], calls: metrics.Calls
 ) -> bytes | None:
-    """Await the response, or end the call with the status of what was raised; note either."""
+    """Await the response, or abort the call with the status of the exception; log and count it."""
     started = time.perf_counter()
     code, reason = grpc.StatusCode.OK.name, None
     try:
@@ -159,7 +171,7 @@ async def _answered(
         error = _reason_of(cancelled)
         if error is not None:
             code, reason = STATUS_CODES[type(error)].name, error.reason
-            await _abort_at_last(context, error)
+            await _abort_slow_reader(context, error)
         raise
     except grpc.aio.AbortError:
         code = _code_name(context)
@@ -171,7 +183,7 @@ async def _answered(
         error = as_error(raised, _loggable(path))
         code, reason = STATUS_CODES[type(error)].name, error.reason
         await _abort(context, error)
-        raise RuntimeError("gRPC went on after an abort") from raised
+        raise RuntimeError("context.abort() returned") from raised
     finally:
         seconds = time.perf_counter() - started
         calls.ended(code, seconds)
@@ -188,20 +200,20 @@ async def _abort(context: Context, error: HimejiError) -> None:
 
 
 def _reason_of(cancelled: asyncio.CancelledError) -> HimejiError | None:
-    """Why one of our own tasks cancelled a handler; None if it was the client."""
+    """The error with which the server cancelled a handler; None if the client cancelled."""
     reason = cancelled.args[0] if cancelled.args else None
     return reason if isinstance(reason, HimejiError) else None
 
 
-async def _abort_at_last(context: Context, error: HimejiError) -> None:
-    """Leave a status for a client that does not read; gRPC keeps it until the client does."""
+async def _abort_slow_reader(context: Context, error: HimejiError) -> None:
+    """Abort the call of a client that does not read; gRPC keeps the status until it does."""
     with contextlib.suppress(TimeoutError, grpc.aio.AbortError):
-        async with asyncio.timeout(_SECONDS_FOR_A_STATUS):
+        async with asyncio.timeout(_ABORT_SECONDS):
             await _abort(context, error)
 
 
 async def _write_all(outcome: Any, context: Context) -> None:
-    """Write what an async generator yields; a coroutine writes by itself."""
+    """Write what an async generator yields; a coroutine writes its responses itself."""
     if not isinstance(outcome, AsyncIterator):
         await outcome
         return
@@ -217,14 +229,14 @@ def _checked(parse: Parse) -> Parse:
         try:
             return parse(raw)
         except DecodeError:
-            # Without the cause: its text is the library's, and the log needs no traceback.
+            # Without the cause: it adds only the library's text, and the log needs no traceback.
             raise MalformedMessage("the bytes are not the message that the method takes") from None
 
     return parse_checked
 
 
 def _check_metadata(context: Context) -> None:
-    """Refuse metadata that are far more than any call needs; 32 bytes an entry are overhead."""
+    """Refuse metadata far larger than any call needs; gRPC counts 32 bytes more for each entry."""
     size = sum(len(key) + len(value) + 32 for key, value in context.invocation_metadata() or ())
     if size > MOST_METADATA_BYTES:
         raise too_large("metadata_bytes", "the metadata have", size, MOST_METADATA_BYTES)
@@ -237,11 +249,11 @@ def _unknown_method(path: str) -> Handler:
     return grpc.stream_stream_rpc_method_handler(refuse)
 
 
-async def _anyone(_path: str, _context: Context) -> None:
+async def _allow(_path: str, _context: Context) -> None:
     return None
 
 
-def _room() -> None:
+def _not_full() -> None:
     return None
 
 
@@ -258,10 +270,10 @@ def _code_name(context: Context) -> str:
 
 
 def _host(context: Context) -> str:
-    """Give the caller's address without its port."""
+    """The caller's address without the port."""
     return str(context.peer()).rpartition(":")[0]
 
 
 def _loggable(path: str) -> str:
-    """Write a path as it may stand in a log: callers choose it freely when it is unknown."""
-    return _NOT_IN_A_LOG.sub("?", path[:120])
+    """The path made safe for the log: callers can send any text as the name of a method."""
+    return _UNSAFE_IN_LOG.sub("?", path[:120])

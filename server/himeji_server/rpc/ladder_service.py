@@ -1,4 +1,4 @@
-"""LadderService: ladders, tables and results, and what administrators do with them."""
+"""LadderService: queues, standings, results and tournaments, and their administration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from himeji_server.accounts.caller import current_caller
 from himeji_server.games.messages import game_message
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.assembly import LadderAssembly
-from himeji_server.ladder.queries import page
+from himeji_server.ladder.queries import paginate
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
 
@@ -23,20 +23,20 @@ SERVICE: Final = "himeji.v1.LadderService"
 
 
 class LadderService:
-    """Three lines a method: decode, one use case, encode."""
+    """Decodes a request, calls one use case, encodes the response."""
 
-    def __init__(self, use_cases: GameUseCases, parts: LadderAssembly) -> None:
+    def __init__(self, use_cases: GameUseCases, ladder: LadderAssembly) -> None:
         self._use_cases = use_cases
-        self._queries = parts.queries
-        self._administration = parts.administration
-        self._queue_commands = parts.queue_commands
-        self._events = parts.events
+        self._queries = ladder.queries
+        self._administration = ladder.administration
+        self._queue_commands = ladder.queue_commands
+        self._tournaments = ladder.tournaments
         self._watchers = ConcurrencyLimit("watchers", use_cases.limits.watchers_per_owner)
 
     async def ListLadders(
         self, request: pb.ListLaddersRequest, _context: Any
     ) -> pb.ListLaddersResponse:
-        found, token = await self._queries.listed(request.page_size, request.page_token)
+        found, token = await self._queries.list_ladders(request.page_size, request.page_token)
         return pb.ListLaddersResponse(ladders=found, next_page_token=token)
 
     async def GetLadder(self, request: pb.GetLadderRequest, _context: Any) -> pb.GetLadderResponse:
@@ -45,7 +45,7 @@ class LadderService:
     async def ListTickets(
         self, request: pb.ListTicketsRequest, _context: Any
     ) -> pb.ListTicketsResponse:
-        found, token = await self._queries.tickets(
+        found, token = await self._queries.list_tickets(
             current_caller(), request.ladder, request.page_size, request.page_token
         )
         return pb.ListTicketsResponse(tickets=found, next_page_token=token)
@@ -61,14 +61,14 @@ class LadderService:
     async def GetStandings(
         self, request: pb.GetStandingsRequest, _context: Any
     ) -> pb.GetStandingsResponse:
-        season = await self._queries.season(request.ladder, request.season)
+        season = await self._queries.season_number(request.ladder, request.season)
         old = request.show_old_versions
-        table = await self._queries.standings(request.ladder, season, old_versions=old)
-        question = ("standings", request.ladder, request.season, old)
-        shown, token = page(table, request.page_size, request.page_token, *question)
+        standings = await self._queries.standings(request.ladder, season, old_versions=old)
+        query = ("standings", request.ladder, request.season, old)
+        rows, token = paginate(standings, request.page_size, request.page_token, *query)
         games = await self._queries.games_of_season(request.ladder, season)
         return pb.GetStandingsResponse(
-            standings=shown, next_page_token=token, season=season, games=games
+            standings=rows, next_page_token=token, season=season, games=games
         )
 
     async def GetHistory(
@@ -95,9 +95,9 @@ class LadderService:
         end = StreamEnd.draining()
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.held(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().owner))
                 after = request.after_sequence if request.HasField("after_sequence") else None
-                async with aclosing(self._queries.results(request.ladder, after)) as results:
+                async with aclosing(self._queries.watch_results(request.ladder, after)) as results:
                     async for result in results:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
@@ -132,20 +132,20 @@ class LadderService:
     async def ListSeasons(
         self, request: pb.ListSeasonsRequest, _context: Any
     ) -> pb.ListSeasonsResponse:
-        found, token = await self._administration.seasons(
+        found, token = await self._administration.list_seasons(
             request.ladder, request.page_size, request.page_token
         )
         return pb.ListSeasonsResponse(seasons=found, next_page_token=token)
 
     async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
-        table = await self._administration.void(
+        game = await self._administration.void_game(
             current_caller(), request.game_id, request.explanation, request.request_id
         )
-        connected = await self._use_cases.connected(table)
-        return pb.VoidGameResponse(game=game_message(table, connected.__contains__))
+        connected = await self._use_cases.connected(game)
+        return pb.VoidGameResponse(game=game_message(game, connected.__contains__))
 
     async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
-        found, token = await self._administration.flags(
+        found, token = await self._administration.list_flags(
             request.ladder, request.bot, request.kind, request.page_size, request.page_token
         )
         return pb.ListFlagsResponse(flags=found, next_page_token=token)
@@ -153,7 +153,7 @@ class LadderService:
     async def ListAuditEntries(
         self, request: pb.ListAuditEntriesRequest, _context: Any
     ) -> pb.ListAuditEntriesResponse:
-        found, token = await self._administration.audit_entries(
+        found, token = await self._administration.list_audit_entries(
             request.kind, request.page_size, request.page_token
         )
         return pb.ListAuditEntriesResponse(entries=found, next_page_token=token)
@@ -161,19 +161,19 @@ class LadderService:
     async def CreateTournament(
         self, request: pb.CreateTournamentRequest, _context: Any
     ) -> pb.CreateTournamentResponse:
-        made = await self._events.create(current_caller(), request)
-        return pb.CreateTournamentResponse(tournament=made)
+        created = await self._tournaments.create(current_caller(), request)
+        return pb.CreateTournamentResponse(tournament=created)
 
     async def GetTournament(
         self, request: pb.GetTournamentRequest, _context: Any
     ) -> pb.GetTournamentResponse:
-        found, entrants = await self._events.get(request.tournament)
+        found, entrants = await self._tournaments.get(request.tournament)
         return pb.GetTournamentResponse(tournament=found, entrants=entrants)
 
     async def ListTournaments(
         self, request: pb.ListTournamentsRequest, _context: Any
     ) -> pb.ListTournamentsResponse:
-        found, token = await self._events.listed(
+        found, token = await self._tournaments.list_tournaments(
             request.state, request.page_size, request.page_token
         )
         return pb.ListTournamentsResponse(tournaments=found, next_page_token=token)
@@ -181,7 +181,7 @@ class LadderService:
     async def CancelTournament(
         self, request: pb.CancelTournamentRequest, _context: Any
     ) -> pb.CancelTournamentResponse:
-        cancelled = await self._events.cancel(
+        cancelled = await self._tournaments.cancel(
             current_caller(), request.tournament, request.request_id
         )
         return pb.CancelTournamentResponse(tournament=cancelled)

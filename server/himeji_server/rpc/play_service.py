@@ -17,7 +17,7 @@ from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.rpc.interceptor import SECONDS_FOR_A_WORD
+from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
 PLAY: Final = f"/{SERVICE}/Play"
@@ -45,20 +45,22 @@ class PlayService:
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
-                stack.enter_context(self._places.held(caller.owner))
+                stack.enter_context(self._places.slot(caller.owner))
                 first = await anext(requests, first)
                 session = await self._open(caller, first)
             except HimejiError as error:
                 await _refuse(error, first, requests, context)
             self._sessions.add(session)
             stack.callback(self._sessions.discard, session)
-            ended = stack.enter_context(self._streams.watch(caller))
+            ended = stack.enter_context(self._streams.register(caller))
             stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
             await session.run(first.messages[0].request_id, requests, context.write, ended)
 
-    def crowded(self) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
+    def overload_handler(
+        self,
+    ) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
         """What answers Play, whoever calls, while this process is full; None while it is not."""
-        full = self._places.full()
+        full = self._places.full_error()
         return None if full is None else partial(_refuse, full, PlayRequest())
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:
@@ -86,7 +88,7 @@ async def _refuse(
     if not first.messages:
         # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
         with suppress(TimeoutError):
-            async with asyncio.timeout(SECONDS_FOR_A_WORD):
+            async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
                 first = await anext(requests, first)
     last = ServerMessage(
         request_id=_first_message(first).request_id, stream_end=StreamEnd.by(error).to_message()

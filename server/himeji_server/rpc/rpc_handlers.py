@@ -1,7 +1,7 @@
-"""The services of the contract as gRPC handlers, built from their descriptors.
+"""gRPC handlers of the services of the contract, built from their descriptors.
 
-An implementation is any object with coroutine methods named as the RPCs. What it leaves out, and
-every service that has none, answers UNSUPPORTED: the contract is complete before the server is.
+An implementation is any object with coroutine methods that are named like the RPCs. Methods that it
+lacks, and services without an implementation, answer UNSUPPORTED.
 """
 
 import importlib
@@ -15,27 +15,26 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message_factory import GetMessageClass
 from himeji.rules.errors import Unsupported
 
-# These are generic in the stubs alone.
+# These are generic only in the stubs.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 ServiceHandler: TypeAlias = "grpc.GenericRpcHandler[Any, Any]"
 
-HANDLER_OF_SHAPE: Final = {
+HANDLER_FACTORIES: Final = {
     (False, False): grpc.unary_unary_rpc_method_handler,
     (False, True): grpc.unary_stream_rpc_method_handler,
     (True, False): grpc.stream_unary_rpc_method_handler,
     (True, True): grpc.stream_stream_rpc_method_handler,
 }
-"""What makes a handler, by whether requests and whether responses are streams."""
+"""The function that makes a handler, by whether requests and responses are streams."""
 
 
 class UnsupportedMethod:
-    """A method of the contract that has no implementation; no token makes it answer otherwise."""
+    """Answers every call of a method of the contract that has no implementation."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
     async def __call__(self, _request: object, _context: object) -> None:
-        """Refuse, with the name of the method."""
         raise Unsupported(
             f"this server does not implement {self._path} yet", {"method": self._path}
         )
@@ -52,35 +51,36 @@ def services() -> dict[str, ServiceDescriptor]:
 
 
 def methods() -> Iterator[tuple[str, MethodDescriptor]]:
-    """Every method of the contract with the path under which it is called."""
+    """Every method of the contract with its path, "/service/method"."""
     for service in services().values():
         for method in service.methods:
             yield f"/{service.full_name}/{method.name}", method
 
 
 def handlers(implementations: Mapping[str, object]) -> list[ServiceHandler]:
-    """Make the handlers of all services; implementations are given by a service's full name."""
+    """Make the handlers of all services; implementations are keyed by the service's full name."""
     known = services()
-    strangers = implementations.keys() - known.keys()
-    if strangers:
-        raise ValueError(f"not a service of the contract: {', '.join(sorted(strangers))}")
+    unknown = implementations.keys() - known.keys()
+    if unknown:
+        raise ValueError(f"not a service of the contract: {', '.join(sorted(unknown))}")
     return [handler(each, implementations.get(name)) for name, each in known.items()]
 
 
 def handler(service: ServiceDescriptor, implementation: object) -> ServiceHandler:
-    """Make the handler of one service, of the contract or not."""
+    """Make the handler of one service, also of one outside the contract."""
     return grpc.method_handlers_generic_handler(
-        service.full_name, {each.name: _of_method(each, implementation) for each in service.methods}
+        service.full_name,
+        {each.name: _method_handler(each, implementation) for each in service.methods},
     )
 
 
-def _of_method(method: MethodDescriptor, implementation: object) -> Handler:
-    shape = (bool(method.client_streaming), bool(method.server_streaming))
+def _method_handler(method: MethodDescriptor, implementation: object) -> Handler:
+    streaming = (bool(method.client_streaming), bool(method.server_streaming))
     behaviour = getattr(implementation, method.name, None)
     if behaviour is None or _is_generated(behaviour):
         path = f"/{method.containing_service.full_name}/{method.name}"
         behaviour = UnsupportedMethod(path)
-    return HANDLER_OF_SHAPE[shape](
+    return HANDLER_FACTORIES[streaming](
         behaviour,
         request_deserializer=GetMessageClass(method.input_type).FromString,
         response_serializer=GetMessageClass(method.output_type).SerializeToString,
@@ -88,5 +88,5 @@ def _of_method(method: MethodDescriptor, implementation: object) -> Handler:
 
 
 def _is_generated(behaviour: object) -> bool:
-    """Whether it is the empty method that a generated base class gives."""
+    """Whether it is the empty method of a generated base class."""
     return str(getattr(behaviour, "__module__", "")).endswith("_pb2_grpc")

@@ -37,36 +37,32 @@ class RulesService:
     """Serves every ruleset that the engine plays."""
 
     def __init__(self) -> None:
-        # A revision never changes, so the messages are made once.
+        # A revision never changes, so the messages are built once.
         self._rulesets = {name: to_ruleset(each) for name, each in sorted(rules.RULESETS.items())}
 
     async def ListRulesets(
         self, request: ListRulesetsRequest, _context: Context
     ) -> ListRulesetsResponse:
-        """A page of summaries, ascending by name."""
         size, after = pagination.size(request.page_size), pagination.place(request.page_token)
         names = [name for name in self._rulesets if name > after]
         summaries = [self._rulesets[name].summary for name in names[:size]]
-        more = pagination.token(names[size - 1]) if len(names) > size else ""
-        return ListRulesetsResponse(rulesets=summaries, next_page_token=more)
+        next_page_token = pagination.token(names[size - 1]) if len(names) > size else ""
+        return ListRulesetsResponse(rulesets=summaries, next_page_token=next_page_token)
 
     async def GetRuleset(self, request: GetRulesetRequest, _context: Context) -> GetRulesetResponse:
-        """Everything about a ruleset."""
         return GetRulesetResponse(ruleset=self._find(request.ruleset, request.revision))
 
     async def NewPosition(
         self, request: NewPositionRequest, _context: Context
     ) -> NewPositionResponse:
-        """The first position of a game."""
-        name = _named(request.ruleset)
+        name = _required(request.ruleset)
         seed = request.seed if request.HasField("seed") else forward_model.new_seed()
         game = forward_model.new_game(name, request.seats, from_options(request.options), seed)
-        return NewPositionResponse(seed=seed, **_scene(game, request.wants))
+        return NewPositionResponse(seed=seed, **_position_fields(game, request.wants))
 
     async def ApplyActions(
         self, request: ApplyActionsRequest, _context: Context
     ) -> ApplyActionsResponse:
-        """The position after the actions."""
         if not request.HasField("position"):
             raise InvalidRequest("the request has no position", {"field": "position"})
         seed = request.seed if request.HasField("seed") else forward_model.new_seed()
@@ -79,12 +75,12 @@ class RulesService:
             rule=outcome.refusal.details.get("rule", "") if outcome.refusal else "",
             message=outcome.refusal.message if outcome.refusal else "",
             result=result(game, FINISHED, {}) if game.over else None,
-            **_scene(game, request.wants),
+            **_position_fields(game, request.wants),
         )
 
     def _find(self, name: str, revision: str) -> Ruleset:
-        """The ruleset of that name, in that revision if one is named."""
-        found = self._rulesets[rules.ruleset(_named(name)).name]
+        """The ruleset of that name; raises UnknownRuleset if it has another revision."""
+        found = self._rulesets[rules.ruleset(_required(name)).name]
         if revision not in ("", found.summary.revision):
             raise UnknownRuleset(
                 f"{name} is played here in revision {found.summary.revision}, not {revision}",
@@ -93,14 +89,14 @@ class RulesService:
         return found
 
 
-def _named(name: str) -> str:
+def _required(name: str) -> str:
     if not name:
         raise InvalidRequest("the request names no ruleset", {"field": "ruleset"})
     return name
 
 
-class _Scene(TypedDict):
-    """What both answers of the forward model carry."""
+class _PositionFields(TypedDict):
+    """The fields that both responses of the forward model have."""
 
     position: Position
     legal_actions: list[int]
@@ -108,15 +104,17 @@ class _Scene(TypedDict):
     events: list[Event]
 
 
-def _scene(game: Game, wants: Iterable[int]) -> _Scene:
-    wanted, legal, records = set(wants), game.legal(), game.log or []
+def _position_fields(game: Game, wants: Iterable[int]) -> _PositionFields:
+    contents, legal, records = set(wants), game.legal(), game.log or []
     actions = game.ruleset.actions
-    told = Want.WANT_EVENT_TEXTS in wanted
+    with_texts = Want.WANT_EVENT_TEXTS in contents
     return {
         "position": to_position(game),
         "legal_actions": legal,
         "action_texts": [actions.text(each) for each in legal]
-        if Want.WANT_ACTION_TEXTS in wanted
+        if Want.WANT_ACTION_TEXTS in contents
         else [],
-        "events": told_events(game.ruleset, game.seats, records) if told else to_events(records),
+        "events": told_events(game.ruleset, game.seats, records)
+        if with_texts
+        else to_events(records),
     }

@@ -21,7 +21,7 @@ from redis.exceptions import NoScriptError
 from himeji_server.store import keys
 from himeji_server.store.cluster import Cluster
 from himeji_server.store.commands import Argument, AwaitedReply, Command, Receiver, Sender, ask
-from himeji_server.store.errors import StoreRefusedError
+from himeji_server.store.errors import ImpairmentLog, StoreRefusedError
 from himeji_server.store.pipelining import REPLY_SECONDS, Pipeline
 from himeji_server.store.pubsub import PubSub
 
@@ -49,17 +49,19 @@ class Script:
 class ScriptCall:
     """One run of a script: by its digest, and with its text where Redis does not know it yet."""
 
-    __slots__ = ("_arguments", "_script", "_sender", "receiver")
+    __slots__ = ("_arguments", "_impairments", "_receiver", "_script", "_sender")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what one run needs
         self,
         sender: Sender,
         script: Script,
         keys: Sequence[str],
         arguments: Sequence[Argument],
         receiver: Receiver,
+        impairments: ImpairmentLog,
     ) -> None:
-        self.receiver = receiver
+        self._receiver = receiver
+        self._impairments = impairments
         self._sender = sender
         self._script = script
         self._arguments: Command = (len(keys), *keys, *arguments)
@@ -71,9 +73,24 @@ class ScriptCall:
     def receive(self, reply: Any) -> None:
         """Pass the result on, or send the whole script."""
         if isinstance(reply, NoScriptError):
-            self._sender.send(("EVAL", self._script.text, *self._arguments), self.receiver)
+            self._sender.send(("EVAL", self._script.text, *self._arguments), self)
         else:
-            self.receiver.receive(reply)
+            self._impairments.check(reply)
+            self._receiver.receive(reply)
+
+
+class _CheckedReply(AwaitedReply):
+    """The reply to a command of a store that is in use."""
+
+    __slots__ = ("_impairments",)
+
+    def __init__(self, impairments: ImpairmentLog) -> None:
+        super().__init__()
+        self._impairments = impairments
+
+    def receive(self, reply: Any) -> None:
+        self._impairments.check(reply)
+        super().receive(reply)
 
 
 class Store:
@@ -82,6 +99,7 @@ class Store:
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
         self.place = without_password(url)
+        self._impairments = ImpairmentLog()
         try:
             self._pool = ConnectionPool.from_url(
                 url,
@@ -144,7 +162,7 @@ class Store:
         Writing nothing into a string that is not there is refused like any write, and leaves no
         trace in memory or on disk.
         """
-        await ask(self._sender, "SETRANGE", keys.PULSE, 0, "")
+        await ask(self._sender, "SETRANGE", keys.WRITE_PROBE, 0, "")
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""
@@ -160,7 +178,9 @@ class Store:
 
     def call(self, *command: Argument) -> asyncio.Future[Any]:
         """Send a command; the future gives Redis's reply, in bytes."""
-        return ask(self._sender, *command)
+        reply = _CheckedReply(self._impairments)
+        self._sender.send(command, reply)
+        return reply.future
 
     def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> asyncio.Future[Any]:
         """Run a script; the future gives what it returns, in bytes."""
@@ -176,7 +196,7 @@ class Store:
         receiver: Receiver,
     ) -> None:
         """Run a script without a future: the receiver is called with what it returns."""
-        ScriptCall(self._sender, script, keys, arguments, receiver).send()
+        ScriptCall(self._sender, script, keys, arguments, receiver, self._impairments).send()
 
     def moved_slots(self, since: int = 0) -> tuple[int, frozenset[int]]:
         """The slots of a Cluster that moved to another node since a point, and the point now."""

@@ -23,7 +23,7 @@ from redis.exceptions import RedisError
 
 from himeji_server import metrics
 from himeji_server.store.commands import Command, Receiver, ask
-from himeji_server.store.errors import REDIRECTIONS, StoreImpairedError, translate
+from himeji_server.store.errors import REDIRECTIONS, translate
 from himeji_server.store.raw_connection import RawConnection
 
 BATCH_SIZE: Final = 96
@@ -32,7 +32,6 @@ sides waits idle for the other."""
 
 REPLY_SECONDS: Final = 3.0
 _REPLICATION_MILLISECONDS: Final = 2000
-_SECONDS_BETWEEN_WARNINGS: Final = 60.0
 
 _log = structlog.get_logger(__name__)
 
@@ -55,7 +54,6 @@ class Pipeline:
         self._queue: list[_Sent] = []
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self._logged: dict[str, float] = {}  # impairments, and until when they are not repeated
 
     def send(self, command: Command, receiver: Receiver) -> None:
         """Queue a command; the error instead of a reply is ours, NoScriptError or a redirection.
@@ -122,7 +120,7 @@ class Pipeline:
                 ]
                 sent = []
                 if not self._queue:
-                    self._deliver(replies)
+                    _deliver(replies)
         except Exception as error:  # noqa: BLE001 - every receiver gets a reply
             if not isinstance(error, RedisError | OSError):
                 _log.exception("unexpected error while talking to the store")
@@ -130,7 +128,7 @@ class Pipeline:
             # Commands queued behind a lost batch were never sent: their senders may retry.
             lost, self._queue = sent + self._queue, []
             metrics.store_answered(len(lost), since, failed=True)
-            self._deliver(replies + [(receiver, error) for _, receiver in lost])
+            _deliver(replies + [(receiver, error) for _, receiver in lost])
         except BaseException:
             await self._disconnect()
             raise
@@ -142,7 +140,7 @@ class Pipeline:
         replicas = self.replicas
         sent = [*commands, ("WAIT", replicas, _REPLICATION_MILLISECONDS)] if replicas else commands
         connection.send(sent)
-        self._deliver(previous)
+        _deliver(previous)
         replies = await connection.read(len(sent))
         if replicas:
             acknowledged = replies.pop()
@@ -162,26 +160,6 @@ class Pipeline:
         if connection is not None:
             await connection.close()
 
-    def _deliver(self, replies: list[_Reply]) -> None:
-        """Deliver each reply once; the list is empty afterwards."""
-        delivered = replies[:]
-        replies.clear()
-        for receiver, reply in delivered:
-            result = translate(reply)
-            if isinstance(result, StoreImpairedError):
-                self._log_impairment(result)
-            try:
-                receiver.receive(result)
-            except Exception:  # noqa: BLE001 - the receivers behind it must get their replies
-                _log.exception("unexpected error in the receiver of a reply")
-
-    def _log_impairment(self, error: StoreImpairedError) -> None:
-        """Log what is wrong with the store, at most once a minute for each reason."""
-        now = time.monotonic()
-        if self._logged.get(error.sentence, 0) < now:
-            self._logged[error.sentence] = now + _SECONDS_BETWEEN_WARNINGS
-            _log.error("store cannot do its work", why=error.sentence)
-
 
 def _not_replicated(command: Command, reply: Any) -> Any:
     """The reply to a command of a batch whose writes the replicas did not acknowledge in time.
@@ -192,3 +170,14 @@ def _not_replicated(command: Command, reply: Any) -> Any:
     if command[0] == "CLUSTER" or isinstance(reply, REDIRECTIONS):
         return reply
     return StoreUnavailable("what was written is not copied yet")
+
+
+def _deliver(replies: list[_Reply]) -> None:
+    """Deliver each reply once; the list is empty afterwards."""
+    delivered = replies[:]
+    replies.clear()
+    for receiver, reply in delivered:
+        try:
+            receiver.receive(translate(reply))
+        except Exception:  # noqa: BLE001 - the receivers behind it must get their replies
+            _log.exception("unexpected error in the receiver of a reply")

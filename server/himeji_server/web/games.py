@@ -1,4 +1,4 @@
-"""Games as the page tells them: lists, one game, its replay, its pictures."""
+"""The data of the pages about games: lists, one game, its replay, its pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.games.live_game import GameView, LoggedAction
 from himeji_server.games.messages import game_message, replay_message
 from himeji_server.games.use_cases import GameFilter, GameUseCases
-from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING
 from himeji_server.web import schemas
 
 VISITOR: Final = Caller("", "", frozenset())
@@ -59,11 +59,11 @@ class GameViews:
         games = [game_facts(view, connected.__contains__) for view in views]
         return {"games": games, "next_page_token": following}
 
-    async def watched(self, game_id: str, events: int | None = None) -> schemas.Watched:
+    async def watched(self, game_id: str, events: int | None = None) -> schemas.SpectatorView:
         """A game as it stands, with its events after the first so many; by default the last."""
         view = await self._use_cases.view(game_id)
         connected = await self._use_cases.connected(view)
-        return watched_facts(view, connected.__contains__, self._use_cases.now(), events)
+        return spectator_facts(view, connected.__contains__, self._use_cases.now(), events)
 
     async def replay(self, game_id: str) -> schemas.Replay:
         """A game moment by moment; after its end, checked completely."""
@@ -211,9 +211,9 @@ def _lines(engine: Engine | None, result: GameResult) -> list[list[schemas.Score
     ]
 
 
-def watched_facts(
+def spectator_facts(
     view: GameView, connected: Callable[[str], bool], now: int, events: int | None = None
-) -> schemas.Watched:
+) -> schemas.SpectatorView:
     """A game with its last events in words."""
     count = view.event_count
     first = max(0, count - EVENTS_SHOWN) if events is None else min(max(events, 0), count)
@@ -223,7 +223,7 @@ def watched_facts(
         "last_action": _last_action(view),
         "event_count": count,
         "first_event": first,
-        "events": _happenings(view, first),
+        "events": _events(view, first),
     }
 
 
@@ -241,15 +241,15 @@ def _last_action(view: GameView) -> str:
     return ""
 
 
-def _happenings(view: GameView, first: int) -> list[schemas.Happening]:
+def _events(view: GameView, first: int) -> list[schemas.GameEvent]:
     seats, ruleset = len(view.stored.seats), view.ruleset
     return [
-        happening(ruleset, seats, first + number, record)
+        event_facts(ruleset, seats, first + number, record)
         for number, record in enumerate(view.events(first))
     ]
 
 
-def happening(ruleset: Ruleset, seats: int, number: int, record: Record) -> schemas.Happening:
+def event_facts(ruleset: Ruleset, seats: int, number: int, record: Record) -> schemas.GameEvent:
     """An event in words."""
     kind, seat, _, _, rule = record
     return {

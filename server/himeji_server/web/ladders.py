@@ -1,4 +1,4 @@
-"""Ladders and bots as the page tells them."""
+"""The data of the pages about ladders and bots."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from himeji.v1 import ladder_service_pb2 as pb
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.ladder.queries import LadderQueries, page
+from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import schemas
 from himeji_server.web.games import game_facts, moment_text, reason_text
 
 RATED_GAMES: Final = 200
-"""Of a bot, in its plot and its end reasons."""
+"""How many rated games of a bot its plot and its end reasons cover."""
 
 LAST_GAMES: Final = 12
 OPPONENTS: Final = 8
 VERSIONS: Final = 50
-MOST_LADDERS: Final = 500
+MAX_LADDERS: Final = 500
 
 
 class LadderViews:
-    """What can be seen of ladders and bots."""
+    """Loads the data of the pages about ladders and bots."""
 
     def __init__(self, queries: LadderQueries, use_cases: GameUseCases, accounts: Accounts) -> None:
         self._queries = queries
@@ -37,38 +37,37 @@ class LadderViews:
         self._accounts = accounts
 
     async def ladders(self) -> schemas.Ladders:
-        """Every ladder."""
-        found, _ = await self._queries.listed(MOST_LADDERS, "")
+        found, _ = await self._queries.list_ladders(MAX_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
-    async def table(self, name: str, page_token: str = "") -> schemas.StandingsPage:
-        """A ladder with a page of its standings in the running season."""
+    async def standings(self, name: str, page_token: str = "") -> schemas.StandingsPage:
+        """A ladder with a page of its standings in the current season."""
         ladder = await self._queries.ladder(name)
         standings = await self._queries.standings(name, ladder.season, old_versions=False)
-        shown, following = page(standings, 0, page_token, "page standings", name)
+        rows, next_page_token = paginate(standings, 0, page_token, "page standings", name)
         return {
             "ladder": _ladder(ladder),
             "games": await self._queries.games_of_season(name, ladder.season),
-            "standings": [_standing(each) for each in shown],
-            "next_page_token": following,
+            "standings": [_standing(each) for each in rows],
+            "next_page_token": next_page_token,
         }
 
-    async def house(self) -> list[str]:
-        """The house bots that are there to be invited."""
-        bots, _ = await self._accounts.bots.listed(HOUSE, 0, "", show_retired=False)
+    async def house_bots(self) -> list[str]:
+        """The house bots that are connected, so that they can be invited."""
+        bots, _ = await self._accounts.bots.list_bots(HOUSE, 0, "", show_retired=False)
         names = [str(bot.name) for bot in bots]
         connected = await self._use_cases.connected_bots(names)
         return [name for name in names if name in connected]
 
     async def bot(self, name: str) -> schemas.Bot:
-        """A bot, and what it did."""
+        """A bot with its versions, ratings and last games."""
         found = await self._accounts.bots.get(name)
         owner = await self._accounts.owner(found.name.owner)
         versions, _ = await self._accounts.bots.versions(name, VERSIONS, "")
         history, _ = await self._queries.history(name, "", 0, RATED_GAMES, "")
         rated = [_rated_game(each) for each in history]
-        tables = await self._last_games(name, rated)
-        connected = await self._use_cases.connected(*tables)
+        games = await self._last_games(name, rated)
+        connected = await self._use_cases.connected(*games)
         return {
             "name": name,
             "owner": owner.name,
@@ -81,19 +80,19 @@ class LadderViews:
             "ratings": await self._ratings(name, rated),
             "end_reasons": dict(Counter(game["end_reason"] for game in rated).most_common()),
             "rated_games": rated,
-            "games": [game_facts(table, connected.__contains__) for table in tables],
-            "records": await self._records(name, rated),
+            "games": [game_facts(game, connected.__contains__) for game in games],
+            "records": await self._head_to_head(name, rated),
         }
 
     async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[GameView]:
-        """Those it plays and those that were rated last, without their positions.
+        """Games in progress and the last rated ones of a bot, without their positions.
 
-        A list of all games would pass by every game of everybody else.
+        The list of all games is not used, because it would read every game of all other bots too.
         """
-        played = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
-        wanted = dict.fromkeys([*played, *(game["game_id"] for game in rated[:LAST_GAMES])])
+        playing = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
+        game_ids = dict.fromkeys([*playing, *(game["game_id"] for game in rated[:LAST_GAMES])])
         found: list[GameView] = []
-        for game_id in wanted:
+        for game_id in game_ids:
             with suppress(UnknownGame):
                 found.append(await self._use_cases.head(game_id))
         return found
@@ -101,10 +100,10 @@ class LadderViews:
     async def _ratings(
         self, bot: str, rated: list[schemas.RatedGame]
     ) -> list[schemas.LadderRating]:
-        """Where the bot's newest rated version stands on each ladder that it played."""
+        """The standing of the bot's newest rated version on each ladder that it played."""
         found: list[schemas.LadderRating] = []
         for ladder in sorted({game["ladder"] for game in rated}):
-            season = await self._queries.season(ladder, 0)
+            season = await self._queries.season_number(ladder, 0)
             standings = await self._queries.standings(ladder, season, old_versions=False)
             found += [
                 {"ladder": ladder, "standing": _standing(each)}
@@ -113,10 +112,12 @@ class LadderViews:
             ]
         return found
 
-    async def _records(self, bot: str, rated: list[schemas.RatedGame]) -> list[schemas.Record]:
-        """Head to head with those whom it met most often."""
+    async def _head_to_head(
+        self, bot: str, rated: list[schemas.RatedGame]
+    ) -> list[schemas.HeadToHead]:
+        """The results against the most frequent opponents."""
         met = Counter(other for game in rated for other in game["opponents"] if other != bot)
-        found: list[schemas.Record] = []
+        found: list[schemas.HeadToHead] = []
         for opponent, _ in met.most_common(OPPONENTS):
             for each in await self._queries.head_to_head(bot, opponent, ""):
                 found.append(  # noqa: PERF401 - a page of text otherwise
@@ -173,7 +174,7 @@ def _standing(message: pb.Standing) -> schemas.Standing:
     }
 
 
-def _version(version: BotVersion) -> schemas.Version:
+def _version(version: BotVersion) -> schemas.BotVersion:
     return {
         "number": version.number,
         "label": version.label,

@@ -1,7 +1,7 @@
-"""The outermost layer of the page: who may ask from where, what every answer carries, one log line.
+"""Middleware of the page: checks of host and origin, rate limit, security headers, one log line.
 
-The page is for browsers on this machine. A name that is not this machine's (a site that points its
-own name here), a form or script of another site, and frames are all refused.
+The page is for browsers on this machine. Requests with another host name (DNS rebinding), forms
+and scripts of other sites (CSRF), and frames are refused.
 """
 
 from __future__ import annotations
@@ -33,26 +33,28 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
-_READING: Final = frozenset({"GET", "HEAD"})
-_LONGEST_LOGGED: Final = 120
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+_LONGEST_LOGGED_PATH: Final = 120
 
 _log = structlog.get_logger(__name__)
 
 
 class SecurityMiddleware:
-    """Wraps the site."""
+    """Wraps the whole site."""
 
     def __init__(self, site: ASGIApp, limits: Limits) -> None:
         self._site = site
-        self._rates = RateLimiter("calls_per_second", limits.calls_per_second, limits.calls_at_once)
+        self._rate_limiter = RateLimiter(
+            "calls_per_second", limits.calls_per_second, limits.calls_at_once
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; whatever the site raises was told and logged inside."""
+        """Handle one request; the site has answered and logged what it raises after that."""
         if scope["type"] != "http":
             return
-        began, status = time.perf_counter(), 0
+        started, status = time.perf_counter(), 0
 
-        async def answer(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -64,13 +66,13 @@ class SecurityMiddleware:
 
         try:
             refusal = self._refusal(scope)
-            await (refusal or self._site)(scope, receive, answer)
+            await (refusal or self._site)(scope, receive, send_with_headers)
         except Exception:
             if not status:
                 raise
         finally:
-            ms = round((time.perf_counter() - began) * 1000, 2)
-            path = str(scope["path"])[:_LONGEST_LOGGED]
+            ms = round((time.perf_counter() - started) * 1000, 2)
+            path = str(scope["path"])[:_LONGEST_LOGGED_PATH]
             _log.info("page", method=scope["method"], path=path, status=status, ms=ms)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
@@ -78,10 +80,10 @@ class SecurityMiddleware:
         host = headers.get("host", "")
         if _name(host) not in HOSTS:
             return PlainTextResponse("this page answers to the names of this machine alone\n", 421)
-        if scope["method"] not in _READING and not _same_origin(headers, host):
-            return PlainTextResponse("this came from another site\n", 403)
+        if scope["method"] not in _SAFE_METHODS and not _same_origin(headers, host):
+            return PlainTextResponse("this request came from another site\n", 403)
         try:
-            self._rates.take((scope.get("client") or ("", 0))[0])
+            self._rate_limiter.acquire((scope.get("client") or ("", 0))[0])
         except RateLimited as error:
             return PlainTextResponse(f"{error.message}\n", 429)
         return None
@@ -94,7 +96,7 @@ def _name(host: str) -> str:
 
 
 def _same_origin(headers: Headers, host: str) -> bool:
-    """Whether a browser says that a page of ours asks; old browsers name the origin instead."""
+    """Whether the request comes from a page of this site; old browsers send Origin alone."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"

@@ -1,15 +1,18 @@
-"""The document that describes `/api`, made from the table of routes and the shapes of answers."""
+"""Generates the OpenAPI document of `/api` from the routes and the schemas of their answers."""
 
 from __future__ import annotations
 
 import re
 import types
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import himeji
+from starlette.requests import Request
+from starlette.responses import Response
 
 from himeji_server.web import schemas
-from himeji_server.web.route import Route
 
 _PLAIN: Final[dict[object, dict[str, Any]]] = {
     str: {"type": "string"},
@@ -18,28 +21,47 @@ _PLAIN: Final[dict[object, dict[str, Any]]] = {
     bool: {"type": "boolean"},
     type(None): {"type": "null"},
 }
-_IN_PATH: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+_PATH_PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
+
+
+@dataclass(frozen=True)
+class Route:
+    """A route of `/api` with its description."""
+
+    path: str
+    name: str
+    summary: str
+    handler: Callable[[Request], Awaitable[Response]]
+    schema: type | None = None
+    """The class in schemas.py of the JSON answer; None for other media types."""
+
+    media_type: str = "application/json"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Path and query parameters, with their descriptions."""
 
 
 def document(routes: list[Route]) -> dict[str, Any]:
     """The OpenAPI document of the routes."""
-    shown: dict[str, Any] = {}
-    paths = {_IN_PATH.sub(r"{\1}", route.path): {"get": _read(route, shown)} for route in routes}
-    _schema(schemas.Refusal, shown)
+    defined: dict[str, Any] = {}
+    paths = {
+        _PATH_PARAMETER.sub(r"{\1}", route.path): {"get": _operation(route, defined)}
+        for route in routes
+    }
+    _schema(schemas.Error, defined)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Himeji, the arena page",
             "version": himeji.__version__,
-            "description": "What the page shows, as JSON. Reading only: bots play by gRPC.",
+            "description": "What the page shows, as JSON. Read only: bots play by gRPC.",
         },
         "paths": paths,
-        "components": {"schemas": dict(sorted(shown.items()))},
+        "components": {"schemas": dict(sorted(defined.items()))},
     }
 
 
-def _read(route: Route, shown: dict[str, Any]) -> dict[str, Any]:
-    in_path = _IN_PATH.findall(route.path)
+def _operation(route: Route, defined: dict[str, Any]) -> dict[str, Any]:
+    in_path = _PATH_PARAMETER.findall(route.path)
     parameters = [
         {
             "name": name,
@@ -50,39 +72,42 @@ def _read(route: Route, shown: dict[str, Any]) -> dict[str, Any]:
         }
         for name, text in route.parameters.items()
     ]
-    schema = _schema(route.shape, shown) if route.shape is not None else {"type": "string"}
-    refused = {"application/json": {"schema": _schema(schemas.Refusal, shown)}}
+    schema = _schema(route.schema, defined) if route.schema is not None else {"type": "string"}
+    failed = {"application/json": {"schema": _schema(schemas.Error, defined)}}
     return {
         "operationId": route.name,
         "summary": route.summary,
         "parameters": parameters,
         "responses": {
-            "200": {"description": route.summary, "content": {route.media: {"schema": schema}}},
-            "default": {"description": "Why there is no answer.", "content": refused},
+            "200": {
+                "description": route.summary,
+                "content": {route.media_type: {"schema": schema}},
+            },
+            "default": {"description": "Why the request failed.", "content": failed},
         },
     }
 
 
-def _schema(kind: Any, shown: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; classes are shown once and referred to."""
+def _schema(kind: Any, defined: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of a type; classes are collected in `defined` and referred to."""
     if kind in _PLAIN:
         return _PLAIN[kind]
     origin, inner = get_origin(kind), get_args(kind)
     if origin is list:
-        return {"type": "array", "items": _schema(inner[0], shown)}
+        return {"type": "array", "items": _schema(inner[0], defined)}
     if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(inner[1], shown)}
+        return {"type": "object", "additionalProperties": _schema(inner[1], defined)}
     if origin in (Union, types.UnionType):
-        return {"anyOf": [_schema(each, shown) for each in inner]}
+        return {"anyOf": [_schema(each, defined) for each in inner]}
     if not is_typeddict(kind):
         raise TypeError(f"{kind} has no schema")
-    if kind.__name__ not in shown:
-        shown[kind.__name__] = {}  # a shape may hold itself
+    if kind.__name__ not in defined:
+        defined[kind.__name__] = {}  # defined first, because a class may refer to itself
         fields = get_type_hints(kind)
-        shown[kind.__name__] = {
+        defined[kind.__name__] = {
             "type": "object",
             "description": (kind.__doc__ or "").strip(),
             "required": list(fields),
-            "properties": {name: _schema(each, shown) for name, each in fields.items()},
+            "properties": {name: _schema(each, defined) for name, each in fields.items()},
         }
     return {"$ref": f"#/components/schemas/{kind.__name__}"}

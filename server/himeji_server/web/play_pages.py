@@ -30,9 +30,9 @@ from himeji_server.games.seat_rules import is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
-from himeji_server.web.browser_players import BrowserPlayers, remember
-from himeji_server.web.games import GameViews, game_facts, watched_facts
-from himeji_server.web.server_sent_events import news, pause
+from himeji_server.web.browser_players import BrowserPlayers, set_cookie
+from himeji_server.web.games import GameViews, game_facts, spectator_facts
+from himeji_server.web.server_sent_events import changes, pause
 
 CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
@@ -74,25 +74,25 @@ class PlayPages:
     # --- looking --------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
-        """A game as it stands, with the seat of whoever looks."""
-        caller = await self._guests.who(request)
+        """A game as it stands, with the visitor's seat."""
+        caller = await self._guests.find(request)
         facts = await self._facts(request.path_params["game_id"], caller)
         return HTMLResponse(self._templates.get_template("game.html").render(facts))
 
     async def news(self, request: Request) -> Response:
         """The parts of the page that change, as they change."""
-        caller, game_id = await self._guests.who(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.find(request), request.path_params["game_id"]
         known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
-        await self._use_cases.view(game_id)  # who asks for no game is told before it begins
+        await self._use_cases.view(game_id)  # an unknown game is refused before the stream begins
 
-        async def tell(_view: GameView) -> dict[str, Any]:
+        async def content(_view: GameView) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
             try:
-                with self._watchers.held("page"):
-                    async for text in news(self._use_cases, game_id, version, tell):
+                with self._watchers.slot("page"):
+                    async for text in changes(self._use_cases, game_id, version, content):
                         yield text
             except LimitExceeded as error:
                 yield pause(error.message, version)
@@ -101,7 +101,7 @@ class PlayPages:
 
     async def turn(self, request: Request) -> Response:
         """A turn that is being thought out: the board and the choices after some actions."""
-        caller = await self._guests.seated(request)
+        caller = await self._guests.require(request)
         asked: Form = parse_qs(request.url.query)
         decision, actions = _decision(asked), _actions(asked)
         view = await self._use_cases.view(request.path_params["game_id"])
@@ -118,7 +118,7 @@ class PlayPages:
         use_cases = self._use_cases
         view = await use_cases.view(game_id)
         connected = await use_cases.connected(view)
-        facts: dict[str, Any] = {**watched_facts(view, connected.__contains__, use_cases.now())}
+        facts: dict[str, Any] = {**spectator_facts(view, connected.__contains__, use_cases.now())}
         mine = seats_of(view, caller) if caller is not None else []
         turn, decision = None, view.stored.decision
         if caller is not None and mine and is_asked(view, caller):
@@ -146,9 +146,9 @@ class PlayPages:
         """Create a game against the house and sit down; the browser becomes a guest."""
         form = await _form(request)
         new = _new_game(form)
-        caller, secret = await self._guests.who(request), ""
+        caller, secret = await self._guests.find(request), ""
         if caller is None:
-            caller, secret = await self._guests.admit()
+            caller, secret = await self._guests.register()
         seat = _seat(form, len(new.plans))
         if seat is not None:
             new.plans[seat].name = caller.bot
@@ -158,12 +158,12 @@ class PlayPages:
             await self._use_cases.join(player, view.game_id, seat, b"", "")
         response = RedirectResponse(f"/games/{view.game_id}", 303)
         if secret:
-            remember(response, secret)
+            set_cookie(response, secret)
         return response
 
     async def _act(self, request: Request) -> Response:
         """Answer a decision with a whole turn."""
-        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.require(request), request.path_params["game_id"]
         form = await _form(request)
         _, receipt = await self._use_cases.submit_and_wait(
             caller, game_id, _decision(form), _actions(form)
@@ -172,7 +172,7 @@ class PlayPages:
 
     async def _resign(self, request: Request) -> Response:
         """Give the guest's seats up."""
-        caller, game_id = await self._guests.seated(request), request.path_params["game_id"]
+        caller, game_id = await self._guests.require(request), request.path_params["game_id"]
         await self._use_cases.resign(caller, game_id, None)
         return _done(request, game_id, {})
 

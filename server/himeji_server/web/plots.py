@@ -1,4 +1,4 @@
-"""Pictures of numbers as SVG without styles of their own: the style sheet colours them."""
+"""Plots as SVG without inline styles, because the page's style sheet colours them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from markupsafe import Markup
 from himeji_server.web import schemas
 
 SIGMAS: Final = 2.0
-"""How many uncertainties to each side an interval shows."""
+"""Half the width of an interval, in standard deviations: about 95 % certainty."""
 
-WIDE: Final = 720
-HIGH: Final = 220
+WIDTH: Final = 720
+HEIGHT: Final = 220
 _LEFT: Final = 44
 _BOTTOM: Final = 24
-_ROW: Final = 260
+_INTERVAL_WIDTH: Final = 260
 _STEPS: Final = (1, 2, 5)
 
 
 class Scale(NamedTuple):
-    """From numbers to places."""
+    """A linear scale from values to coordinates."""
 
     low: float
     high: float
@@ -30,12 +30,12 @@ class Scale(NamedTuple):
     end: float
 
     def __call__(self, value: float) -> float:
-        """The place of a number."""
+        """The coordinate of a value."""
         span = self.high - self.low or 1.0
         return self.start + (value - self.low) / span * (self.end - self.start)
 
     def ticks(self, most: int = 5) -> list[float]:
-        """Round numbers in between, a few of them."""
+        """Round values within the scale, at most `most` of them."""
         span, step, number = self.high - self.low or 1.0, 1.0, 0
         while span / step > most:
             number += 1
@@ -46,7 +46,7 @@ class Scale(NamedTuple):
         ]
 
 
-def _picture(content: Iterable[str], label: str, width: float, height: float, name: str) -> Markup:
+def _svg(content: Iterable[str], label: str, width: float, height: float, name: str) -> Markup:
     inner = element("title", escaped(label)) + "".join(content)
     drawn = element(
         "svg",
@@ -65,9 +65,9 @@ def _line(points: Sequence[tuple[float, float]], name: str, **more: Value | None
 
 
 def rating_scale(standings: Iterable[schemas.Standing]) -> Scale:
-    """One scale for all intervals of a table."""
+    """The common scale of all intervals in the standings."""
     ends = [end for each in standings for end in _interval(each["rating"])]
-    return Scale(min(ends, default=0.0), max(ends, default=50.0), 8, _ROW - 8)
+    return Scale(min(ends, default=0.0), max(ends, default=50.0), 8, _INTERVAL_WIDTH - 8)
 
 
 def _interval(rating: schemas.Rating) -> tuple[float, float]:
@@ -76,7 +76,7 @@ def _interval(rating: schemas.Rating) -> tuple[float, float]:
 
 
 def interval(rating: schemas.Rating, scale: Scale) -> Markup:
-    """A rating with its uncertainty: a bar, and a dot at the mean."""
+    """A rating as a dot at its mean, with its uncertainty as a bar."""
     low, high = _interval(rating)
     label = f"{rating['mean']:.1f}, with 95 % certainty between {low:.1f} and {high:.1f}"
     parts = [
@@ -84,7 +84,7 @@ def interval(rating: schemas.Rating, scale: Scale) -> Markup:
         element("line", x1=scale(low), x2=scale(high), y1=12, y2=12, class_="reach"),
         element("circle", cx=scale(rating["mean"]), cy=12, r=5, class_="dot"),
     ]
-    return _picture(parts, label, _ROW, 24, "interval")
+    return _svg(parts, label, _INTERVAL_WIDTH, 24, "interval")
 
 
 def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
@@ -93,8 +93,8 @@ def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
     first = [game["before"] for game in games if game["ladder"] == ladder][-1:]
     ratings = [*first, *rated]
     ends = [end for each in ratings for end in _interval(each)]
-    across = Scale(0, max(len(ratings) - 1, 1), _LEFT, WIDE - 12)
-    up = Scale(min(ends, default=0.0), max(ends, default=1.0), HIGH - _BOTTOM, 10)
+    across = Scale(0, max(len(ratings) - 1, 1), _LEFT, WIDTH - 12)
+    up = Scale(min(ends, default=0.0), max(ends, default=1.0), HEIGHT - _BOTTOM, 10)
     upper = [(across(n), up(_interval(each)[1])) for n, each in enumerate(ratings)]
     lower = [(across(n), up(_interval(each)[0])) for n, each in enumerate(ratings)]
     band = " ".join(f"{x:.1f},{y:.1f}" for x, y in [*upper, *reversed(lower)])
@@ -105,15 +105,15 @@ def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
     ]
     last = ratings[-1]["mean"] if ratings else 0.0
     label = f"Rating on {ladder} over the last {len(rated)} rated games, now {last:.1f}"
-    return _picture(parts, label, WIDE, HIGH, "curves")
+    return _svg(parts, label, WIDTH, HEIGHT, "curves")
 
 
 def score_curve(replay: schemas.Replay) -> Markup:
     """The points of every clan over the game, a line each, with a cursor for the moment shown."""
     moments, clans = replay["moments"], replay["clans"]
     scores = [score for moment in moments for score in moment["scores"]]
-    across = Scale(0, max(len(moments) - 1, 1), _LEFT, WIDE - 12)
-    up = Scale(min([0, *scores]), max([1, *scores]), HIGH - _BOTTOM, 10)
+    across = Scale(0, max(len(moments) - 1, 1), _LEFT, WIDTH - 12)
+    up = Scale(min([0, *scores]), max([1, *scores]), HEIGHT - _BOTTOM, 10)
     parts = [*_grid(across, up, "actions")]
     for clan in range(len(clans)):
         points = [(across(m["number"]), up(m["scores"][clan])) for m in moments]
@@ -122,19 +122,19 @@ def score_curve(replay: schemas.Replay) -> Markup:
         parts.append(
             element("text", str(clan), x=x - 4, y=max(y - 6, 14), class_="mark", text_anchor="end")
         )
-    parts.append(element("line", x1=_LEFT, x2=_LEFT, y1=6, y2=HIGH - _BOTTOM, class_="cursor"))
+    parts.append(element("line", x1=_LEFT, x2=_LEFT, y1=6, y2=HEIGHT - _BOTTOM, class_="cursor"))
     said = ", ".join(
         f"{name} {moments[-1]['scores'][clan] if moments else 0}" for clan, name in enumerate(clans)
     )
-    return _picture(parts, f"Points over the game; at the end: {said}", WIDE, HIGH, "curves")
+    return _svg(parts, f"Points over the game; at the end: {said}", WIDTH, HEIGHT, "curves")
 
 
 def _grid(across: Scale, up: Scale, unit: str) -> list[str]:
     floor = up.start
-    lines = [element("line", x1=_LEFT, x2=WIDE - 12, y1=floor, y2=floor, class_="axis")]
+    lines = [element("line", x1=_LEFT, x2=WIDTH - 12, y1=floor, y2=floor, class_="axis")]
     for value in up.ticks():
         y = up(value)
-        lines.append(element("line", x1=_LEFT, x2=WIDE - 12, y1=y, y2=y, class_="grid"))
+        lines.append(element("line", x1=_LEFT, x2=WIDTH - 12, y1=y, y2=y, class_="grid"))
         lines.append(
             element("text", f"{value:g}", x=_LEFT - 6, y=y + 4, text_anchor="end", class_="tick")
         )
@@ -142,5 +142,5 @@ def _grid(across: Scale, up: Scale, unit: str) -> list[str]:
         element("text", f"{n:g}", x=across(n), y=floor + 16, text_anchor="middle", class_="tick")
         for n in across.ticks(8)
     ]
-    lines.append(element("text", unit, x=WIDE - 12, y=floor - 6, text_anchor="end", class_="tick"))
+    lines.append(element("text", unit, x=WIDTH - 12, y=floor - 6, text_anchor="end", class_="tick"))
     return lines

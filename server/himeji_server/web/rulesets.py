@@ -1,4 +1,4 @@
-"""Rulesets as the page tells them; everything comes from what a ruleset tells of itself."""
+"""The data of the pages about rulesets, from the descriptions of the rulesets themselves."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from himeji_server.web import schemas
 
 
 def summaries() -> schemas.Rulesets:
-    """Every ruleset in short."""
+    """The summaries of all rulesets."""
     return {"rulesets": [_summary(each) for each in rules.RULESETS.values()]}
 
 
-def ruleset_facts(name: str) -> schemas.Ruleset:
+def details(name: str) -> schemas.Ruleset:
     """A ruleset: rules, components, boards, action table; raises UnknownRuleset."""
     found = rules.ruleset(name)
     return {

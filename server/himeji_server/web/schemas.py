@@ -1,13 +1,14 @@
-"""The shapes of what the page tells, as JSON has them; pages are drawn from the same facts.
+"""The schemas of the page's JSON API; the HTML pages are rendered from the same data.
 
-The document `/api/openapi.json` is made from these classes (openapi.py).
+The document `/api/openapi.json` is generated from these classes (openapi.py), with their docstrings
+as descriptions.
 """
 
 from typing import TypedDict
 
 
 class ScoreLine(TypedDict):
-    """Points by one line of the scoring."""
+    """The points of one category of the scoring."""
 
     category: str
     rule: str
@@ -51,8 +52,8 @@ class Game(TypedDict):
     seats: list[Seat]
 
 
-class Happening(TypedDict):
-    """One event of a game, in words."""
+class GameEvent(TypedDict):
+    """An event of a game, as a sentence."""
 
     number: int
     kind: str
@@ -61,7 +62,7 @@ class Happening(TypedDict):
     rule: str
 
 
-class Watched(TypedDict):
+class SpectatorView(TypedDict):
     """A game as spectators see it."""
 
     game: Game
@@ -69,7 +70,7 @@ class Watched(TypedDict):
     last_action: str
     event_count: int
     first_event: int
-    events: list[Happening]
+    events: list[GameEvent]
 
 
 class Games(TypedDict):
@@ -100,14 +101,14 @@ class Turn(TypedDict):
 
 
 class Check(TypedDict):
-    """One thing that was worked out again from the replay."""
+    """The result of one check of the replay."""
 
     passed: bool
     text: str
 
 
 class Replay(TypedDict):
-    """A game moment by moment, and whether its chance and its log are what was promised."""
+    """A game action by action, and whether its chance and its log pass the checks."""
 
     game: Game
     clans: list[str]
@@ -126,7 +127,7 @@ class Rating(TypedDict):
 
 
 class Standing(TypedDict):
-    """A row of a ladder's table."""
+    """A row of the standings of a ladder."""
 
     place: int
     bot: str
@@ -141,7 +142,7 @@ class Standing(TypedDict):
 
 
 class Ladder(TypedDict):
-    """A kind of game with a table of its own."""
+    """A ladder: a ruleset with options and a clock, and standings of its own."""
 
     name: str
     ruleset: str
@@ -172,7 +173,7 @@ class StandingsPage(TypedDict):
     next_page_token: str
 
 
-class Version(TypedDict):
+class BotVersion(TypedDict):
     """A version of a bot."""
 
     number: int
@@ -196,8 +197,8 @@ class RatedGame(TypedDict):
     end_time: str
 
 
-class Record(TypedDict):
-    """What a bot did against another on one ladder."""
+class HeadToHead(TypedDict):
+    """The results of a bot against one opponent on one ladder."""
 
     opponent: str
     ladder: str
@@ -209,14 +210,14 @@ class Record(TypedDict):
 
 
 class LadderRating(TypedDict):
-    """A bot's place on a ladder, its versions apart."""
+    """The standing of a version of a bot on a ladder."""
 
     ladder: str
     standing: Standing
 
 
 class Bot(TypedDict):
-    """A bot: what it says of itself and what it did; `games` are those it plays, or rated last."""
+    """A bot, its ratings and results; `games` are those in progress and the last rated ones."""
 
     name: str
     owner: str
@@ -225,12 +226,12 @@ class Bot(TypedDict):
     retired: bool
     connected: bool
     create_time: str
-    versions: list[Version]
+    versions: list[BotVersion]
     ratings: list[LadderRating]
     end_reasons: dict[str, int]
     rated_games: list[RatedGame]
     games: list[Game]
-    records: list[Record]
+    records: list[HeadToHead]
 
 
 class Option(TypedDict):
@@ -243,7 +244,7 @@ class Option(TypedDict):
 
 
 class RulesetSummary(TypedDict):
-    """A ruleset in short."""
+    """A summary of a ruleset."""
 
     name: str
     title: str
@@ -291,7 +292,7 @@ class Action(TypedDict):
 
 
 class Ruleset(TypedDict):
-    """Everything about a ruleset that is written down."""
+    """A ruleset: its rules, components, board and actions."""
 
     summary: RulesetSummary
     rules: list[Rule]
@@ -319,8 +320,8 @@ class Arena(TypedDict):
     ladders: list[Ladder]
 
 
-class Refusal(TypedDict):
-    """Why there is no answer."""
+class Error(TypedDict):
+    """Why the request failed."""
 
     reason: str
     message: str

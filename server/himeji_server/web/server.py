@@ -1,4 +1,4 @@
-"""Serves the page over HTTP on this machine, in the event loop of the arena."""
+"""Serves the page over HTTP on 127.0.0.1, in the event loop of the server process."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from starlette.types import ASGIApp
 from himeji_server.settings import DEFAULT_HTTP_PORT, DRAIN_SECONDS, HOST, USUAL_HTTP_PORT
 from himeji_server.startup_errors import port_unavailable
 
-_MOST_AT_ONCE: Final = 1_000
+_MOST_CONNECTIONS: Final = 1_000
 _MOST_HEADER_BYTES: Final = 16 << 10
 _SECONDS_IDLE: Final = 30
 _OPTION: Final = "--http-port"
 
 
 class _Uvicorn(uvicorn.Server):
-    """The server without its own signal handlers: the arena has its own."""
+    """Uvicorn without its signal handlers, because the arena has its own."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-def listening(port: int, *, shared: bool = False) -> socket.socket:
-    """A socket on a port of this machine: the one named, a free one (0), or USUAL_HTTP_PORT.
+def bind_socket(port: int, *, shared: bool = False) -> socket.socket:
+    """Bind a socket to a port of this machine: the one given, a free one (0), or USUAL_HTTP_PORT.
 
     A shared port is one on which other processes of the same arena listen as well. Raises
     StartRefusedError.
     """
     try:
-        return _bound(DEFAULT_HTTP_PORT if port == USUAL_HTTP_PORT else port, shared=shared)
+        return _bind(DEFAULT_HTTP_PORT if port == USUAL_HTTP_PORT else port, shared=shared)
     except OSError as error:
         if port == USUAL_HTTP_PORT and error.errno == errno.EADDRINUSE:
-            return _bound(0, shared=shared)
+            return _bind(0, shared=shared)
         raise port_unavailable(port, error, _OPTION) from error
 
 
-def _bound(port: int, *, shared: bool) -> socket.socket:
+def _bind(port: int, *, shared: bool) -> socket.socket:
     made = socket.socket()
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -58,8 +58,8 @@ def _bound(port: int, *, shared: bool) -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(site: ASGIApp, door: socket.socket) -> AsyncIterator[None]:
-    """Answer requests at a socket until the block ends."""
+async def serving(site: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+    """Answer requests on a bound socket until the block ends."""
     config = uvicorn.Config(
         site,
         log_config=None,
@@ -70,16 +70,16 @@ async def serving(site: ASGIApp, door: socket.socket) -> AsyncIterator[None]:
         http="h11",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_AT_ONCE,
+        limit_concurrency=_MOST_CONNECTIONS,
         timeout_keep_alive=_SECONDS_IDLE,
         timeout_graceful_shutdown=int(DRAIN_SECONDS),
         h11_max_incomplete_event_size=_MOST_HEADER_BYTES,
     )
     server = _Uvicorn(config)
-    task = asyncio.create_task(server.serve(sockets=[door]))
+    task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield
     finally:
         server.should_exit = True
         await task
-        door.close()
+        listener.close()

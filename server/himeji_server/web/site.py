@@ -1,4 +1,4 @@
-"""The site: its pages and its JSON, both from the same facts, and how refusals look."""
+"""The site: routes of the HTML pages and of the JSON API, both from the same data, and errors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from himeji_server.web.browser_players import BrowserPlayers
 from himeji_server.web.games import GameViews
 from himeji_server.web.ladders import LadderViews
 from himeji_server.web.middleware import SecurityMiddleware
+from himeji_server.web.openapi import Route
 from himeji_server.web.play_pages import PlayPages
-from himeji_server.web.route import Route
 from himeji_server.web.template_filters import environment
 
 STATIC: Final = Path(__file__).with_name("static")
@@ -50,19 +50,20 @@ STATUS: Final[Mapping[StatusCode, int]] = {
     StatusCode.UNIMPLEMENTED: 501,
     StatusCode.UNAVAILABLE: 503,
 }
-"""How HTTP says what gRPC says; anything else is 500."""
+"""The HTTP status of a gRPC status; any other one becomes 500."""
 
 _NEWEST: Final = 40
-"""Games on the first page: looking for those that are played alone would pass by all that ended."""
+"""Games on the home page, of any state: a search for those in progress alone would read all that
+ended."""
 
-_PAGED: Final = {"page_token": "Where the list goes on, as the page before said."}
-_GAME: Final = {"game_id": "The id of a game."}
-_LOOKING_BACK: Final = "private, max-age=86400, immutable"  # the past of a game does not change
+_PAGE_TOKEN: Final = {"page_token": "Where the list goes on, as the page before said."}
+_GAME_ID: Final = {"game_id": "The id of a game."}
+_IMMUTABLE: Final = "private, max-age=86400, immutable"  # the past of a game does not change
 
 
 @dataclass(frozen=True)
 class SiteParts:
-    """What the site stands on: the same as the services of the contract."""
+    """What the site uses: the same use cases as the gRPC services."""
 
     settings: Settings
     port: int
@@ -72,69 +73,71 @@ class SiteParts:
 
 
 def build(parts: SiteParts) -> ASGIApp:
-    """The whole site behind its guard."""
+    """The whole site, wrapped in its middleware."""
     return SecurityMiddleware(Site(parts).app(), parts.settings.limits)
 
 
 class Site:
-    """Pages and JSON."""
+    """The handlers of all routes."""
 
     def __init__(self, parts: SiteParts) -> None:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
-        self._guests = BrowserPlayers(parts.accounts, dev=parts.settings.dev)
+        self._players = BrowserPlayers(parts.accounts, dev=parts.settings.dev)
         self._games = GameViews(parts.use_cases)
         self._ladders = LadderViews(parts.ladder.queries, parts.use_cases, parts.accounts)
-        self._seats = PlayPages(parts.use_cases, self._games, self._guests, self._templates)
+        self._play_pages = PlayPages(parts.use_cases, self._games, self._players, self._templates)
 
     def app(self) -> Starlette:
-        """The routes, with what is said when something is refused."""
-        page = [StarletteRoute(path, answer) for path, answer in self._pages().items()]
+        """The application: all routes, and the error handler."""
+        pages = [StarletteRoute(path, handler) for path, handler in self._pages().items()]
         posts = [
-            StarletteRoute(path, answer, methods=["POST"])
-            for path, answer in self._seats.posts().items()
+            StarletteRoute(path, handler, methods=["POST"])
+            for path, handler in self._play_pages.posts().items()
         ]
-        api = [StarletteRoute(each.path, each.answer, name=each.name) for each in self.api()]
+        api = [StarletteRoute(each.path, each.handler, name=each.name) for each in self.api()]
         static = Mount("/static", StaticFiles(directory=STATIC), name="static")
         return Starlette(
-            routes=[*page, *posts, *api, static],
+            routes=[*pages, *posts, *api, static],
             exception_handlers={
-                HimejiError: self._refuse,
-                HTTPException: self._refuse,
-                Exception: self._refuse,
+                HimejiError: self._error_response,
+                HTTPException: self._error_response,
+                Exception: self._error_response,
             },
         )
 
     # --- pages ----------------------------------------------------------------------------------
 
     def _pages(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        shown = self._shown
+        html = self._html
         return {
-            "/": shown("home.html", self._arena),
-            "/play": shown("play.html", self._invitation),
-            "/ladders": shown("ladders.html", lambda _: self._ladders.ladders()),
-            "/ladders/{ladder}": shown("ladder.html", self._table),
-            "/bots/{owner}/{bot}": shown("bot.html", self._bot),
-            "/games": shown("games.html", self._listed),
-            "/games/{game_id}": self._seats.page,
-            "/games/{game_id}/turn": self._seats.turn,
-            "/games/{game_id}/news": self._seats.news,
-            "/games/{game_id}/replay": shown("replay.html", self._replay),
-            "/rulesets": shown("rulesets.html", _rulesets),
-            "/rulesets/{ruleset}": shown("ruleset.html", _ruleset),
-            "/rulesets/{ruleset}/components": shown("components.html", _ruleset),
-            "/rulesets/{ruleset}/actions": shown("actions.html", _ruleset),
+            "/": html("home.html", self._arena),
+            "/play": html("play.html", self._play_form),
+            "/ladders": html("ladders.html", lambda _: self._ladders.ladders()),
+            "/ladders/{ladder}": html("ladder.html", self._standings),
+            "/bots/{owner}/{bot}": html("bot.html", self._bot),
+            "/games": html("games.html", self._game_list),
+            "/games/{game_id}": self._play_pages.page,
+            "/games/{game_id}/turn": self._play_pages.turn,
+            "/games/{game_id}/news": self._play_pages.news,
+            "/games/{game_id}/replay": html("replay.html", self._replay),
+            "/rulesets": html("rulesets.html", _rulesets),
+            "/rulesets/{ruleset}": html("ruleset.html", _ruleset),
+            "/rulesets/{ruleset}/components": html("components.html", _ruleset),
+            "/rulesets/{ruleset}/actions": html("actions.html", _ruleset),
         }
 
-    def _shown(
-        self, template: str, facts: Callable[[Request], Awaitable[Any]]
+    def _html(
+        self, template: str, load: Callable[[Request], Awaitable[Any]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        async def page(request: Request) -> Response:
-            content = {"query": dict(request.query_params)} | await facts(request)
-            return HTMLResponse(self._templates.get_template(template).render(content))
+        """A handler that renders a template with the data that `load` gives."""
 
-        return page
+        async def handle(request: Request) -> Response:
+            content = {"query": dict(request.query_params)} | await load(request)
+            return page(self._templates, template, content)
+
+        return handle
 
     async def _arena(self, _request: Request) -> schemas.Arena:
         newest = await self._games.listed({"page_size": str(_NEWEST)})
@@ -144,30 +147,30 @@ class Site:
             "mode": self._settings.mode,
             "address": self._address,
             "rulesets": rulesets.summaries()["rulesets"],
-            "house": await self._ladders.house(),
+            "house": await self._ladders.house_bots(),
             "games": newest["games"],
             "ladders": (await self._ladders.ladders())["ladders"],
         }
 
-    async def _invitation(self, _request: Request) -> dict[str, Any]:
+    async def _play_form(self, _request: Request) -> dict[str, Any]:
         return {
-            "welcome": self._guests.welcome,
-            "house": await self._ladders.house(),
+            "may_play": self._players.allowed,
+            "house": await self._ladders.house_bots(),
             **rulesets.summaries(),
         }
 
-    async def _table(self, request: Request) -> schemas.StandingsPage:
-        return await self._ladders.table(
+    async def _standings(self, request: Request) -> schemas.StandingsPage:
+        return await self._ladders.standings(
             request.path_params["ladder"], request.query_params.get("page_token", "")
         )
 
     async def _bot(self, request: Request) -> schemas.Bot:
         return await self._ladders.bot("{owner}/{bot}".format(**request.path_params))
 
-    async def _listed(self, request: Request) -> schemas.Games:
+    async def _game_list(self, request: Request) -> schemas.Games:
         return await self._games.listed(dict(request.query_params))
 
-    async def _watched(self, request: Request) -> schemas.Watched:
+    async def _spectator_view(self, request: Request) -> schemas.SpectatorView:
         return await self._games.watched(request.path_params["game_id"])
 
     async def _replay(self, request: Request) -> schemas.Replay:
@@ -176,55 +179,59 @@ class Site:
     # --- JSON -----------------------------------------------------------------------------------
 
     def api(self) -> list[Route]:
-        """Every route of `/api`, as the document describes it."""
+        """Every route of `/api`, with its description."""
         bot = {"owner": "The owner of a bot.", "bot": "The bot's own name."}
-        wanted = {
+        filters = {
             "state": "waiting, playing or over.",
             "ruleset": "The name of a ruleset.",
             "ladder": "The name of a ladder.",
             "bot": "A bot that takes part, as owner/name.",
             "page_size": "How many, 50 by default, 500 at most.",
         }
-        ladder, ruleset = {"ladder": "The name of a ladder."}, {"ruleset": wanted["ruleset"]}
+        ladder, ruleset = {"ladder": "The name of a ladder."}, {"ruleset": filters["ruleset"]}
         moment = {"moment": "How many actions were played before, 0 for the set-up."}
         file, svg = "/replay.json", "/boards/{moment:int}.svg"
-        tell, game = _told, "/api/games/{game_id}"
+        game = "/api/games/{game_id}"
         return [
-            tell("/api/arena", "arena", self._arena, schemas.Arena),
-            tell("/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.Ladders),
-            tell(
+            _json_route("/api/arena", "arena", self._arena, schemas.Arena),
+            _json_route(
+                "/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.Ladders
+            ),
+            _json_route(
                 "/api/ladders/{ladder}",
                 "ladder",
-                self._table,
+                self._standings,
                 schemas.StandingsPage,
-                ladder | _PAGED,
+                ladder | _PAGE_TOKEN,
             ),
-            tell("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.Bot, bot),
-            tell("/api/games", "games", self._listed, schemas.Games, wanted | _PAGED),
-            tell(game, "game", self._watched, schemas.Watched, _GAME),
-            tell(f"{game}/replay", "replay", self._replay, schemas.Replay, _GAME),
-            tell("/api/rulesets", "rulesets", _rulesets, schemas.Rulesets),
-            tell("/api/rulesets/{ruleset}", "ruleset", _ruleset, schemas.Ruleset, ruleset),
+            _json_route("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.Bot, bot),
+            _json_route(
+                "/api/games", "games", self._game_list, schemas.Games, filters | _PAGE_TOKEN
+            ),
+            _json_route(game, "game", self._spectator_view, schemas.SpectatorView, _GAME_ID),
+            _json_route(f"{game}/replay", "replay", self._replay, schemas.Replay, _GAME_ID),
+            _json_route("/api/rulesets", "rulesets", _rulesets, schemas.Rulesets),
+            _json_route("/api/rulesets/{ruleset}", "ruleset", _ruleset, schemas.Ruleset, ruleset),
             Route(
                 f"{game}{file}",
                 "replay_file",
                 "The replay file that `himeji verify` reads.",
-                self._file,
-                parameters=_GAME,
-                media="application/json",
+                self._replay_file,
+                parameters=_GAME_ID,
+                media_type="application/json",
             ),
             Route(
                 f"{game}{svg}",
                 "board",
                 "The board at a moment of the game.",
                 self._board,
-                parameters=_GAME | moment,
-                media="image/svg+xml",
+                parameters=_GAME_ID | moment,
+                media_type="image/svg+xml",
             ),
-            Route("/api/openapi.json", "openapi", "This document.", self._document),
+            Route("/api/openapi.json", "openapi", "This document.", self._openapi),
         ]
 
-    async def _file(self, request: Request) -> Response:
+    async def _replay_file(self, request: Request) -> Response:
         game_id = request.path_params["game_id"]
         text = json_format.MessageToJson(await self._games.replay_file(game_id), indent=1)
         name = f'attachment; filename="{game_id}.json"'
@@ -234,27 +241,27 @@ class Site:
         picture = await self._games.picture(
             request.path_params["game_id"], request.path_params["moment"]
         )
-        return Response(picture, 200, {"cache-control": _LOOKING_BACK}, "image/svg+xml")
+        return Response(picture, 200, {"cache-control": _IMMUTABLE}, "image/svg+xml")
 
-    async def _document(self, _request: Request) -> Response:
+    async def _openapi(self, _request: Request) -> Response:
         return JSONResponse(openapi.document(self.api()))
 
-    # --- refusals -------------------------------------------------------------------------------
+    # --- errors ---------------------------------------------------------------------------------
 
-    async def _refuse(self, request: Request, raised: Exception) -> Response:
-        """A page, or JSON where JSON was asked for, that says why."""
+    async def _error_response(self, request: Request, raised: Exception) -> Response:
+        """The error as a page, or as JSON for the API and for clients that accept JSON."""
         error, status = _error(raised, request)
-        facts: schemas.Refusal = {"reason": error.reason, "message": error.message}
+        content: schemas.Error = {"reason": error.reason, "message": error.message}
         wants_json = request.headers.get("accept", "").startswith("application/json")
         if wants_json or request.url.path.startswith("/api"):
-            return JSONResponse(facts, status)
-        return page(self._templates, "refusal.html", {**facts, "status": status}, status)
+            return JSONResponse(content, status)
+        return page(self._templates, "refusal.html", {**content, "status": status}, status)
 
 
 def page(
     templates: Environment, template: str, content: Mapping[str, Any], status: int = 200
 ) -> Response:
-    """A template as a page."""
+    """Render a template as an HTML response."""
     return HTMLResponse(templates.get_template(template).render(content), status)
 
 
@@ -265,18 +272,20 @@ def _error(raised: Exception, request: Request) -> tuple[HimejiError, int]:
     return error, STATUS.get(STATUS_CODES[type(error)], 500)
 
 
-def _told(
+def _json_route(
     path: str,
     name: str,
-    facts: Callable[[Request], Awaitable[Any]],
-    shape: type,
+    load: Callable[[Request], Awaitable[Any]],
+    schema: type,
     parameters: Mapping[str, str] | None = None,
 ) -> Route:
-    async def answer(request: Request) -> Response:
-        return JSONResponse(await facts(request))
+    """A route that answers with the data that `load` gives, described by their schema."""
 
-    summary = (shape.__doc__ or "").strip()
-    return Route(path, name, summary, answer, shape, parameters=parameters or {})
+    async def handle(request: Request) -> Response:
+        return JSONResponse(await load(request))
+
+    summary = (schema.__doc__ or "").strip()
+    return Route(path, name, summary, handle, schema, parameters=parameters or {})
 
 
 async def _rulesets(_request: Request) -> schemas.Rulesets:
@@ -284,4 +293,4 @@ async def _rulesets(_request: Request) -> schemas.Rulesets:
 
 
 async def _ruleset(request: Request) -> schemas.Ruleset:
-    return rulesets.ruleset_facts(request.path_params["ruleset"])
+    return rulesets.details(request.path_params["ruleset"])

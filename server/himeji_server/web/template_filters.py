@@ -1,4 +1,4 @@
-"""How templates say things: times, clocks, numbers, rules that link to their text."""
+"""The Jinja environment and its filters: times, clocks, numbers, links to rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from himeji.rules.forms import RULE_BOOKS
+from himeji.rules.step_fields import RULE_BOOKS
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -21,37 +21,37 @@ _CLOCK: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
 def environment() -> Environment:
-    """The templates, everything in them escaped unless it is markup of our own."""
-    found = Environment(
+    """The environment of the templates; everything is escaped unless it is Markup."""
+    made = Environment(
         loader=PackageLoader("himeji_server.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
-        "time": time_words,
-        "clock": clock_words,
+    made.filters |= {
+        "time": time_text,
+        "clock": clock_text,
         "decimal": lambda value: f"{value:.1f}",
-        "options": option_words,
+        "options": options_text,
         "prose": prose,
         "spoken": lambda text: str(text).replace("_", " ").replace("-", " "),
         "by_kind": by_kind,
     }
-    found.globals |= {"plots": plots}
-    return found
+    made.globals |= {"plots": plots}
+    return made
 
 
-def time_words(text: str) -> Markup:
-    """A time for people, with the exact one for programs."""
+def time_text(text: str) -> Markup:
+    """A time for readers, with the exact time in the markup."""
     if not text:
         return Markup("")
     when = datetime.fromisoformat(text)
     return Markup('<time datetime="{}">{}</time>').format(text, f"{when:%Y-%m-%d %H:%M} UTC")
 
 
-def clock_words(milliseconds: int | None) -> str:
-    """What is left on a clock."""
+def clock_text(milliseconds: int | None) -> str:
+    """The time left on a clock."""
     if milliseconds is None:
         return "untimed"
     seconds = milliseconds // 1000
@@ -61,13 +61,13 @@ def clock_words(milliseconds: int | None) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
-def option_words(options: dict[str, str]) -> str:
-    """The options of a game."""
+def options_text(options: dict[str, str]) -> str:
+    """The options of a game, separated by commas."""
     return ", ".join(f"{name} {value}" for name, value in options.items())
 
 
 def prose(text: str, ruleset: str) -> Markup:
-    """A paragraph of the rules: emphasis, code, and rules that link to their text."""
+    """A paragraph of the rules with emphasis, code, and links to the rules that it cites."""
     marked = str(escape(text))
     marked = _BOLD.sub(r"<strong>\1</strong>", marked)
     marked = _CODE.sub(r"<code>\1</code>", marked)
@@ -76,5 +76,5 @@ def prose(text: str, ruleset: str) -> Markup:
 
 
 def by_kind(parts: Iterable[schemas.Component]) -> list[tuple[str, list[schemas.Component]]]:
-    """Components or parts of boards, kind by kind in their order."""
+    """Group components or parts of boards by kind, in their order."""
     return [(kind, list(some)) for kind, some in groupby(parts, key=lambda each: each["kind"])]

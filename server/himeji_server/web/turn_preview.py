@@ -19,7 +19,7 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import is_asked
 from himeji_server.rate_limits import check_actions
 from himeji_server.web import schemas
-from himeji_server.web.games import happening
+from himeji_server.web.games import event_facts
 
 _NO_CHANCE: Final = Scripted(())
 
@@ -42,7 +42,7 @@ class TurnPreview(TypedDict):
     question: str
     actions: list[int]
     steps: list[str]
-    effects: list[schemas.Happening]
+    effects: list[schemas.GameEvent]
     complete: bool
     choices: list[Choice]
 
@@ -93,8 +93,8 @@ def describe(
 ) -> TurnPreview:
     """The turn so far in words, and what may come next, with the places that the picture marks."""
     engine = turn.engine
-    told = [
-        happening(engine.ruleset, engine.seats, n, record)
+    events = [
+        event_facts(engine.ruleset, engine.seats, n, record)
         for n, record in enumerate(engine.log or [])
     ]
     return {
@@ -103,7 +103,7 @@ def describe(
         "question": "" if turn.complete else engine.stack[-1].question(engine),
         "actions": list(actions),
         "steps": [engine.ruleset.actions.text(action) for action in actions],
-        "effects": [each for each in told if each["kind"] != engine.ruleset.event_kinds[ACTION]],
+        "effects": [each for each in events if each["kind"] != engine.ruleset.event_kinds[ACTION]],
         "complete": turn.complete,
         "choices": [] if turn.complete else _choices(engine, render.marks(picture)),
     }

@@ -6,7 +6,14 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from himeji_server.ladder.pairing import RECENT, Meetings, Policy, Waiting, pair, tables
+from himeji_server.ladder.pairing import (
+    RECENT_GAMES,
+    Candidate,
+    Meetings,
+    Policy,
+    pair_key,
+    pairings,
+)
 from himeji_server.ladder.rating import BETA, MEAN
 
 TICK = 0.5
@@ -27,7 +34,7 @@ class SimulatedBot:
     free: int = 1
     games: int = 0
     seats: list[int] = field(default_factory=lambda: [0] * 4)
-    recent: deque = field(default_factory=lambda: deque(maxlen=RECENT))
+    recent: deque = field(default_factory=lambda: deque(maxlen=RECENT_GAMES))
 
 
 class LadderSimulation:
@@ -64,24 +71,24 @@ class LadderSimulation:
                 _, _, players = heapq.heappop(running)
                 yield players, self._ranks(players)
                 self._end(players)
-            waiting = self._waiting(ratings)
-            for players in tables(waiting, self.seats, self._meetings(), self.policy):
+            candidates = self._candidates(ratings)
+            for players in pairings(candidates, self.seats, self._meetings(), self.policy):
                 self._begin(players)
                 slow = any(self.bots[name].slow for name in players)
                 length = self.chance.uniform(0.5, 1.5) * (SLOW if slow else FAST)
                 heapq.heappush(running, (self.now + length, next(numbers), players))
             self.now += TICK
 
-    def _waiting(self, ratings):
+    def _candidates(self, ratings):
         return [
-            Waiting(
+            Candidate(
                 bot=bot.name,
                 rating=ratings(bot.name),
                 games=bot.games,
                 waited=self.now - bot.since,
                 free=bot.free,
                 seats=tuple(bot.seats),
-                luck=f"{bot.name} {bot.games} {bot.since}",
+                seed=f"{bot.name} {bot.games} {bot.since}",
             )
             for bot in self.bots.values()
             if bot.free
@@ -98,7 +105,7 @@ class LadderSimulation:
             bot.since = self.now
             bot.seats[seat] += 1
         for one, other in itertools.combinations(players, 2):
-            self.met[pair(one, other)] += 1
+            self.met[pair_key(one, other)] += 1
 
     def _ranks(self, players):
         form = [self.bots[name].strength + self.chance.gauss(0, BETA) for name in players]

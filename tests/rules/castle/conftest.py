@@ -8,7 +8,7 @@ import pytest
 from himeji import rules
 from himeji.rules import Game
 
-from tests.rules.castle.tea_table import show
+from tests.rules.castle.matcha_positions import show
 
 Position = dict[str, Any]
 GOODS = ("food", "iron", "pearl", "chasen", "coin", "seal", "vp")

@@ -6,8 +6,8 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
-from tests.rules.castle.room_tiles import TILES
-from tests.rules.castle.tea_table import at, both, held, lilies, plain, tiles
+from tests.rules.castle.boards import ROOM_TILES, lay_rooms, lay_tiles
+from tests.rules.castle.matcha_positions import at, both, held, lilies, plain, tiles
 
 
 def offering(acting, number, face, **clan):
@@ -275,12 +275,8 @@ FACES = {  # what is chosen, and what it changes; the seal of the own tile goes 
 
 def laid_out(position):
     """A board of which everything is known; seat 0 has a Lantern of one coin."""
-    for deck in ("steward", "diplomat"):
-        cards = {*position["decks"][deck]}
-        cards |= {card for card in position["rooms"].values() if card.startswith(deck)}
-        position["decks"][deck] = sorted(cards - {*ROOMS.values()})
-    position["rooms"] = dict(ROOMS)
-    position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in TILES.items()}
+    lay_rooms(position, tuple(ROOMS.values()))
+    lay_tiles(position, ROOM_TILES)
     position["gardens"] |= STONES
     position["yard_tiles"] = dict(YARD_TILES)
     position["daimyo"]["card"] = "daimyo-m3"  # lantern | 2 chasen | 3 coins

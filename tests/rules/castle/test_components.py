@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from himeji.rules.castle.board import BASE_BOARD
-from himeji.rules.castle.components import BASE_KINDS, load
+from himeji.rules.castle.components import BASE_KINDS, Component, load
+from himeji.rules.castle.constants import SPACE_NAMES
 from himeji.rules.castle.invariants import BASE_BOX
 from himeji.rules.castle.vocabulary import base_vocabulary
-from himeji.rules.castle.words import COLOUR_NAMES, FOOD, GOOD_NAMES, IRON, PEARL, SEAL, SPACE_NAMES
+from himeji.rules.components import BoxContents
+from himeji.rules.constants import COLOUR_NAMES, FOOD, GOOD_NAMES, IRON, PEARL, SEAL
 from himeji.rules.datafile import SOURCES, packaged
 from himeji.rules.errors import BadComponents
 
@@ -15,8 +17,11 @@ FILE = "broken.toml"
 COPY = Path(__file__).with_name("base_box.txt")
 
 
+CONTENTS = BoxContents(Component, BASE_KINDS, BASE_BOARD, BASE_BOX)
+
+
 def read(text):
-    return load({FILE: text}, BASE_KINDS, base_vocabulary().parse, BASE_BOARD, BASE_BOX)
+    return load({FILE: text}, base_vocabulary().parse, CONTENTS)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
+from tests.rules.castle.boards import lay_rooms
+
 TO_COURTIER = ("take coral right", "place outside-left", "do courtier")
-STEWARDS = {f"steward-{n:02}" for n in (2, 4, 5, 7, 9, 10, 12, 13, 15)}
-DIPLOMATS = {f"diplomat-{n:02}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 11)}
 ROOMS = {
     "steward-room-1": "steward-13",  # 2 iron | lantern | dark gardener
     "steward-room-2": "steward-05",  # dark warrior | 1 food, 1 pearl | 1 iron, lantern
@@ -24,11 +24,7 @@ def castle(first_turn):
     """Two seats; the coral die on the right is a 5, so that Outside the Walls costs nothing."""
     position = first_turn()
     position["bridges"]["coral"] = {"left": 1, "centre": [3], "right": 5}
-    position["rooms"] = dict(ROOMS)
-    position["decks"] = {
-        "steward": sorted(STEWARDS - set(ROOMS.values())),
-        "diplomat": sorted(DIPLOMATS - set(ROOMS.values())),
-    }
+    lay_rooms(position, tuple(ROOMS.values()))
     position["daimyo"] = {"card": "daimyo-02", "slots": [None, None, None]}
     position["clans"][0] |= {"action_card": "start-action-1a", "lantern": ["start-resource-8"]}
     position["clans"][1] |= {"action_card": "start-action-2a", "lantern": ["start-resource-3"]}

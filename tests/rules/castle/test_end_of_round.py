@@ -9,6 +9,8 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
+from tests.rules.castle.boards import lay_rooms
+
 LAST_TURN = ("take white right", "place outside-right", "done")
 ROOMS = {
     "steward-room-1": "steward-13",  # 2 iron | lantern | dark gardener
@@ -62,18 +64,10 @@ def last_turn(first_turn):
         laid.remove("white 4")
         position["spaces"]["well"] = laid
         if seats == 2:
-            lay_rooms(position)
+            lay_rooms(position, tuple(ROOMS.values()))
         return position
 
     return build
-
-
-def lay_rooms(position):
-    position["rooms"] = dict(ROOMS)
-    cards = {f"steward-{n:02}" for n in (2, 4, 5, 7, 9, 10, 12, 13, 15)}
-    position["decks"]["steward"] = sorted(cards - set(ROOMS.values()))
-    cards = {f"diplomat-{n:02}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 11)}
-    position["decks"]["diplomat"] = sorted(cards - set(ROOMS.values()))
 
 
 def now(game):

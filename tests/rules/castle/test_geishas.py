@@ -5,7 +5,7 @@ import json
 import pytest
 from himeji.rules.errors import IllegalAction
 
-from tests.rules.castle.tea_table import (
+from tests.rules.castle.matcha_positions import (
     at,
     at_places,
     both,

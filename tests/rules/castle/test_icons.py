@@ -6,7 +6,7 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import IllegalAction
 
-from tests.rules.castle.room_tiles import TILES
+from tests.rules.castle.boards import ROOM_TILES, lay_tiles
 
 STEWARDS = {f"steward-{n:02}" for n in (2, 4, 5, 7, 9, 10, 12, 13, 15)}
 DIPLOMATS = {f"diplomat-{n:02}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 11)}
@@ -64,7 +64,7 @@ def castle(first_turn):
     position = first_turn()
     for bridge in position["bridges"].values():
         bridge |= {"left": 1, "centre": [3], "right": 5}
-    position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in TILES.items()}
+    lay_tiles(position, ROOM_TILES)
     position["rooms"] = dict(ROOMS)
     position["gardens"] = dict(GARDENS)
     position["yard_tiles"] = dict(YARD_TILES)

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 from himeji import rules
-from himeji.rules.castle.matcha import matcha_ruleset
+from himeji.rules.castle.matcha.matcha import matcha_ruleset
 from himeji.rules.chance import Scripted, seeded
 from himeji.rules.datafile import packaged
 from himeji.rules.errors import BadComponents, IllegalAction, ImpossiblePosition
 
-from tests.rules.castle.tea_table import held
+from tests.rules.castle.matcha_positions import held
 from tests.rules.playing import finish, policy
 
 TEA_SPACES = ("tea-fields-left", "tea-fields-right", "outskirts-upper", "outskirts-lower")

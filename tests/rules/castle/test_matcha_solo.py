@@ -8,7 +8,7 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import ImpossiblePosition
 
-from tests.rules.castle.tea_table import at, both
+from tests.rules.castle.matcha_positions import at, both
 from tests.rules.playing import finish, policy
 
 RIVAL = 1

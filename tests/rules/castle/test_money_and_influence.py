@@ -5,20 +5,13 @@ import random
 
 import pytest
 from himeji import rules
-from himeji.rules.castle.words import FOOD, SEAL
+from himeji.rules.constants import FOOD, SEAL
 from himeji.rules.errors import IllegalAction, ImpossiblePosition
 
-TILES = (
-    "coral-food black-food white-food "  # beside the top rows of the steward rooms
-    "coral-any black-iron "  # upper tiles of the diplomat rooms
-    "coral-pearl white-iron coral-iron "  # beside the middle rows
-    "white-any coral-coin "  # lower tiles of the diplomat rooms
-    "black-any black-pearl white-pearl "  # beside the bottom rows
-    "black-coin white-coin"  # the Well
-)
+from tests.rules.castle.boards import ROW_TILES, goods, lay_rooms, lay_tiles
+
 CARDS = ["steward-10", "steward-02", "steward-05", "diplomat-02", "diplomat-05"]
 RESOURCES = ("food", "iron", "pearl")
-GOODS = (*RESOURCES, "coin", "seal", "vp", "influence")
 TO_COIN = "exchange 1 seal for 1 coin"
 TO_RESOURCE = {resource: f"exchange 2 seals for 1 {resource}" for resource in RESOURCES}
 EXCHANGES = {TO_COIN, *TO_RESOURCE.values()}
@@ -35,16 +28,8 @@ def table(first_turn):
         position = first_turn()
         for bridge in position["bridges"].values():
             bridge |= {"left": 4, "centre": [4], "right": 4}
-        tiles = zip(position["tiles"], TILES.split(), strict=True)
-        position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in tiles}
-        every = [
-            *position["rooms"].values(),
-            *position["decks"]["steward"],
-            *position["decks"]["diplomat"],
-        ]
-        position["rooms"] = dict(zip(position["rooms"], CARDS, strict=True))
-        for kind, deck in position["decks"].items():
-            deck[:] = sorted(c for c in every if c.startswith(kind) and c not in CARDS)
+        lay_tiles(position, ROW_TILES)
+        lay_rooms(position, CARDS)
         position["clans"][0] |= {"lantern": ["start-resource-8"], **goods}
         return position
 
@@ -53,11 +38,6 @@ def table(first_turn):
 
 INFLUENCE_2 = ("take white right", "place diplomat-room-1", "row diplomat-room-1 second")
 """Two steps of influence, at no price."""
-
-
-def goods(game, seat=0):
-    held = json.loads(game.to_json())["clans"][seat]
-    return {good: held[good] for good in GOODS if held[good]}
 
 
 def exchanges(offered):

@@ -1,21 +1,12 @@
 """What may be skipped, what may not, and who chooses the order (B-2.7, B-2.8)."""
 
-import json
-
 import pytest
 
-TILES = (
-    "coral-food black-food white-food "  # beside the top rows of the steward rooms
-    "coral-any black-iron "  # upper tiles of the diplomat rooms
-    "coral-pearl white-iron coral-iron "  # beside the middle rows
-    "white-any coral-coin "  # lower tiles of the diplomat rooms
-    "black-any black-pearl white-pearl "  # beside the bottom rows
-    "black-coin white-coin"  # the Well
-)
+from tests.rules.castle.boards import ROW_TILES, goods, lay_rooms, lay_tiles
+
 CARDS = ["steward-10", "steward-05", "steward-04", "diplomat-05", "diplomat-10"]
 GARDENS = ["plant-3", "stone-7", "plant-5", "stone-9", "plant-4", "stone-10"]
 YARD_TILES = {"yard-1 blue": 7, "yard-1 yellow": 1, "yard-2 blue": 8, "yard-3 yellow": 4}
-GOODS = ("food", "iron", "pearl", "coin", "seal", "vp", "influence")
 
 
 @pytest.fixture
@@ -29,16 +20,8 @@ def table(first_turn):
         position = first_turn()
         for bridge in position["bridges"].values():
             bridge |= {"left": 6, "centre": [6], "right": 6}
-        tiles = zip(position["tiles"], TILES.split(), strict=True)
-        position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in tiles}
-        every = [
-            *position["rooms"].values(),
-            *position["decks"]["steward"],
-            *position["decks"]["diplomat"],
-        ]
-        position["rooms"] = dict(zip(position["rooms"], CARDS, strict=True))
-        for kind, deck in position["decks"].items():
-            deck[:] = sorted(c for c in every if c.startswith(kind) and c not in CARDS)
+        lay_tiles(position, ROW_TILES)
+        lay_rooms(position, CARDS)
         position["gardens"] = {
             name: f"garden-{card}" for name, card in zip(position["gardens"], GARDENS, strict=True)
         }
@@ -47,11 +30,6 @@ def table(first_turn):
         return position
 
     return build
-
-
-def goods(game, seat=0):
-    held = json.loads(game.to_json())["clans"][seat]
-    return {good: held[good] for good in GOODS if held[good]}
 
 
 def swap_tiles(position, one, other):

@@ -3,8 +3,10 @@
 import json
 
 import pytest
-from himeji.rules.castle.words import COIN
+from himeji.rules.constants import COIN
 from himeji.rules.errors import IllegalAction
+
+from tests.rules.castle.boards import lay_tiles
 
 TILES = (
     "coral-food black-food white-food "  # beside the top rows of the steward rooms
@@ -38,8 +40,7 @@ def table(first_turn):
             "right": black.pop() if black else None,
             "centre": black,
         }
-        tiles = zip(position["tiles"], TILES.split(), strict=True)
-        position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in tiles}
+        lay_tiles(position, dict(zip(position["tiles"], TILES.split(), strict=True)))
         position["spaces"] |= {space: [f"black {v}" for v in dice] for space, dice in on.items()}
         position["turn"] = placed + 1
         position["clans"][0] |= {"coin": coins, "seal": seals}

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from himeji import rules
-from himeji.rules.castle.solo import solo_ruleset
+from himeji.rules.castle.solo.solo import solo_ruleset
 from himeji.rules.chance import seeded
 from himeji.rules.datafile import packaged
 from himeji.rules.errors import BadComponents, ImpossiblePosition

@@ -7,16 +7,9 @@ from himeji import rules
 from himeji.rules import Scripted, seeded
 from himeji.rules.errors import IllegalAction
 
-TILES = (
-    "coral-food black-food white-food "  # beside the top rows of the steward rooms
-    "coral-any black-iron "  # upper tiles of the diplomat rooms
-    "coral-pearl white-iron coral-iron "  # beside the middle rows
-    "white-any coral-coin "  # lower tiles of the diplomat rooms
-    "black-any black-pearl white-pearl "  # beside the bottom rows
-    "black-coin white-coin"  # the Well
-)
+from tests.rules.castle.boards import ROW_TILES, goods, lay_rooms, lay_tiles
+
 CARDS = ["steward-10", "steward-12", "steward-05", "diplomat-05", "diplomat-10"]
-GOODS = ("food", "iron", "pearl", "coin", "seal", "vp", "influence")
 
 
 @pytest.fixture
@@ -30,25 +23,12 @@ def table(first_turn):
         position = first_turn()
         for bridge in position["bridges"].values():
             bridge |= {"left": 6, "centre": [6], "right": 6}
-        tiles = zip(position["tiles"], TILES.split(), strict=True)
-        position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in tiles}
-        every = [
-            *position["rooms"].values(),
-            *position["decks"]["steward"],
-            *position["decks"]["diplomat"],
-        ]
-        position["rooms"] = dict(zip(position["rooms"], CARDS, strict=True))
-        for kind, deck in position["decks"].items():
-            deck[:] = sorted(c for c in every if c.startswith(kind) and c not in CARDS)
+        lay_tiles(position, ROW_TILES)
+        lay_rooms(position, CARDS)
         position["clans"][0] |= {"lantern": ["start-resource-8"], **goods}  # food shines
         return position
 
     return build
-
-
-def goods(game, seat=0):
-    held = json.loads(game.to_json())["clans"][seat]
-    return {good: held[good] for good in GOODS if held[good]}
 
 
 def change_card(position, room, card):
@@ -127,8 +107,7 @@ def test_the_room_is_of_the_colour_of_its_tiles_not_of_the_die_that_lies_there(
     first_turn, load, do
 ):
     position = first_turn(3)
-    tiles = zip(position["tiles"], TILES.split(), strict=True)
-    position["tiles"] = {slot: f"die-tile-{tile}" for slot, tile in tiles}
+    lay_tiles(position, ROW_TILES)
     position["bridges"]["coral"] |= {"left": 2, "centre": [2], "right": 2}
     position["bridges"]["black"] |= {"left": 6, "centre": [6, 6], "right": 6}
     position["bridges"]["white"] |= {"left": 6, "centre": [6, 6], "right": 6}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from himeji import rules
 from himeji.rules import Scripted, seeded
-from himeji.rules.castle.words import COIN, PEARL, SEAL
+from himeji.rules.constants import COIN, PEARL, SEAL
 from himeji.rules.errors import IllegalAction
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from himeji import rules
-from himeji.rules.duel.words import ICON_NAMES
+from himeji.rules.duel.constants import ICON_NAMES
 from himeji.rules.errors import IllegalAction
 
 from tests.rules.duel.conftest import clan, display, do, give, goods, load, offers, pending

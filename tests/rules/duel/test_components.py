@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import pytest
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.datafile import SOURCES, packaged
 from himeji.rules.duel.board import DUEL_BOARD
 from himeji.rules.duel.components import load
+from himeji.rules.duel.constants import ICON_NAMES
 from himeji.rules.duel.description import price_text
 from himeji.rules.duel.duel import duel_ruleset
 from himeji.rules.duel.invariants import DUEL_BOX
 from himeji.rules.duel.vocabulary import duel_vocabulary
-from himeji.rules.duel.words import ICON_NAMES
 from himeji.rules.errors import BadComponents
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES
 
 FILE = "broken.toml"
 COPY = Path(__file__).with_name("influence_cards.txt")

@@ -10,7 +10,7 @@ from himeji import rules
 from himeji.rules.duel.checks import faults
 from hypothesis import given, settings
 
-from tests.rules.duel.ledger import CAPS, STORAGE, Ledger
+from tests.rules.duel.bookkeeping import CAPS, STORAGE, Books
 from tests.rules.playing import Table, eager, play, policy, seeds, uniform
 
 DUEL = Table("duel", 2)
@@ -18,22 +18,22 @@ some = settings(max_examples=max(1, settings().max_examples // 2))
 
 
 def followed(seed):
-    """A game at every decision and at its end, each time with its ledger and its JSON."""
+    """A game at every decision and at its end, each time with its books and its JSON."""
     layout = ("random", "first-game")[seed % 2]
     game = rules.new_game("duel", 2, seed=seed, options={"layout": layout})
-    ledger = Ledger(game.tables.names, json.loads(game.to_json())["activation"])
+    books = Books(game.tables.names, json.loads(game.to_json())["activation"])
     told = 0
     for _ in play(game, policy(seed)):
-        told += book(game, ledger, told)
-        yield game, ledger, json.loads(game.to_json())
-    book(game, ledger, told)
-    yield game, ledger, json.loads(game.to_json())
+        told += book(game, books, told)
+        yield game, books, json.loads(game.to_json())
+    book(game, books, told)
+    yield game, books, json.loads(game.to_json())
 
 
-def book(game, ledger, told):
+def book(game, books, told):
     news = game.events_since(told)
     for event in news:
-        ledger.write(event)
+        books.write(event)
     return len(news)
 
 
@@ -41,8 +41,8 @@ def book(game, ledger, told):
 @given(seed=seeds)
 @pytest.mark.rule("D-7.1", "D-3.7")
 def test_goods_are_what_the_gains_and_payments_make_them(seed):
-    for _, ledger, position in followed(seed):
-        for clan, booked in zip(position["clans"], ledger.goods, strict=True):
+    for _, books, position in followed(seed):
+        for clan, booked in zip(position["clans"], books.goods, strict=True):
             held = {good: clan[good] for good in (*CAPS, "coin", "seal", "vp")}
             assert held == {good: booked[good] for good in held}
             assert all(0 <= held[good] <= cap for good, cap in CAPS.items())
@@ -53,10 +53,10 @@ def test_goods_are_what_the_gains_and_payments_make_them(seed):
 @given(seed=seeds)
 @pytest.mark.rule("D-5.3", "D-5.6")
 def test_tokens_lie_where_they_were_placed_and_taken(seed):
-    for game, ledger, position in followed(seed):
+    for game, books, position in followed(seed):
         stacks = {name: place["tokens"] for name, place in position["locations"].items()}
-        assert stacks == ledger.stacks
-        assert [clan["tokens"] for clan in position["clans"]] == ledger.tokens
+        assert stacks == books.stacks
+        assert [clan["tokens"] for clan in position["clans"]] == books.tokens
         for colour in ("coral", "black", "white"):
             own = sum(clan["tokens"][colour] for clan in position["clans"])
             assert own + sum(stack.count(colour) for stack in stacks.values()) == 4
@@ -69,11 +69,11 @@ def test_tokens_lie_where_they_were_placed_and_taken(seed):
 @pytest.mark.rule("D-5.1")
 def test_a_game_has_24_turns_and_the_second_player_takes_two_in_a_row(seed):
     before, starter, turns, over = [0, 0], None, [], False
-    for _, ledger, position in followed(seed):
+    for _, books, position in followed(seed):
         starter = position["starter"] if starter is None else starter
         points = [clan["vp"] for clan in position["clans"]]
         assert all(now >= then for now, then in zip(points, before, strict=True))
-        before, turns, over = points, ledger.turns, position["over"]
+        before, turns, over = points, books.turns, position["over"]
     assert turns == [starter, 1 - starter] * 6 + [1 - starter, starter] * 6
     assert over
 
@@ -82,14 +82,14 @@ def test_a_game_has_24_turns_and_the_second_player_takes_two_in_a_row(seed):
 @given(seed=seeds)
 @pytest.mark.rule("D-6.2", "D-6.3", "D-6.4")
 def test_seals_and_courtiers_stand_where_they_went(seed):
-    for _, ledger, position in followed(seed):
+    for _, books, position in followed(seed):
         for seat, clan in enumerate(position["clans"]):
             seals = {**clan["garden_seals"], **clan["yard_seals"]}
-            assert seals == {place: ledger.seals[seat][place] for place in seals}
+            assert seals == {place: books.seals[seat][place] for place in seals}
             assert sum(seals.values()) <= 8
             assert (clan["courtier"], clan["path"]) == (
-                ledger.courtiers[seat],
-                ledger.paths[seat],
+                books.courtiers[seat],
+                books.paths[seat],
             )
 
 
@@ -98,14 +98,14 @@ def test_seals_and_courtiers_stand_where_they_went(seed):
 @pytest.mark.rule("D-4.2", "D-8.3", "D-4.8")
 def test_every_card_and_tile_is_in_exactly_one_place(seed):
     constant = None
-    for _, ledger, position in followed(seed):
+    for _, books, position in followed(seed):
         clans, decks = position["clans"], position["decks"]
-        assert position["activation"] == ledger.slots
-        assert [set(clan["cards"]) for clan in clans] == ledger.cards
-        assert [set(clan["improved"]) for clan in clans] == ledger.improved
-        assert [clan["merchandise"] for clan in clans] == ledger.wares
+        assert position["activation"] == books.slots
+        assert [set(clan["cards"]) for clan in clans] == books.cards
+        assert [set(clan["improved"]) for clan in clans] == books.improved
+        assert [clan["merchandise"] for clan in clans] == books.wares
         zones = [[c for zone in clan["zones"].values() for c in zone] for clan in clans]
-        assert [sorted(zone) for zone in zones] == [sorted(zone) for zone in ledger.zones]
+        assert [sorted(zone) for zone in zones] == [sorted(zone) for zone in books.zones]
         influence = [*position["unseen_cards"], *(d["top"] for d in decks.values() if d["top"])]
         influence += [card for clan in clans for card in (*clan["cards"], *clan["improved"])]
         assert len(influence) == len(set(influence)) == 36

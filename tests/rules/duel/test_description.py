@@ -2,9 +2,8 @@
 
 import pytest
 from himeji import rules
-from himeji.rules.description import Effect
-from himeji.rules.game import ACTION, DRAW, GAIN, LOST, PAY
-from himeji.rules.stand_in import stand_in
+from himeji.rules.description import DescribedEffect as Effect
+from himeji.rules.game import ACTION, DRAW, GAIN, LOST, PAY, stand_in
 
 DUEL = rules.ruleset("duel")
 
@@ -26,7 +25,11 @@ def test_an_influence_card_tells_price_scroll_and_icons():
     assert card.kind == "influence-card"
     assert faces("flag-02") == {
         "front": [
-            Effect("pay", costs=(Effect("", "seal", 1),), parts=(Effect("garden", "discount", 1),))
+            Effect(
+                "pay",
+                costs=(Effect("", "seal", 1),),
+                parts=(Effect("garden", "discount", 1),),
+            )
         ],
         "back": [Effect("icon", "flag", 3)],
     }
@@ -43,7 +46,10 @@ def test_every_other_kind_of_component_tells_what_is_printed_on_it():
     }
     assert faces("activation-trade") == {"front": [Effect("trade")]}
     assert faces("location-white-1") == {"front": [Effect("lantern", "white")]}
-    assert faces("garden-8") == {"stone": [gain("seal", 2)], "plant": [Effect("improve", "", 1)]}
+    assert faces("garden-8") == {
+        "stone": [gain("seal", 2)],
+        "plant": [Effect("improve", "", 1)],
+    }
     assert faces("elite-1") == {
         "first": [Effect("courtier", "discount", 1)],
         "second": [Effect("improve", "", 2)],

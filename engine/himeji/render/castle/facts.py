@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from himeji.render.castle.facts_matcha import offered_tiles
 from himeji.render.icons import Die
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.rules.castle.components import Component, Row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIE_PLACE_NAMES,
     DIPLOMAT_PILE,
-    GEISHA_PLACES,
-    GOODS,
-    INFLUENCE,
-    LEFT,
     ON_DAIMYO_FLOOR,
-    ON_OVERLOOK,
-    OUTSKIRTS_PILES,
     PILE_NAMES,
-    SIDE_NAMES,
-    SOLITAIRE_PILE,
-    SPACE_NAMES,
     STEWARD_PILE,
-    TEA_ROOMS,
     TILE_SLOTS,
-    WORKER_NAMES,
     YARD_OF_TILE,
     YARDS,
 )
+from himeji.rules.castle.solo.components import SolitaireCard
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.rival import solitaire
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES, GOODS, INFLUENCE, LEFT, SIDE_NAMES
 
 GARDENS_PER_BRIDGE: Final = 2
 FACE_OF_SLOT: Final = (0, 1, 0, 1)  # of the yard tiles: blue, yellow (B-1.5)
@@ -104,35 +97,6 @@ def markers_at(game: CastleGame, position: int) -> list[int]:
     return [seat for seat in game.markers if game.goods[seat * GOODS + INFLUENCE] == position]
 
 
-def geishas_at(game: CastleGame, place: int) -> list[Group]:
-    """The geishas in a place of the tea garden."""
-    counts = [(clan, game.geishas[clan * GEISHA_PLACES + place]) for clan in range(game.clans)]
-    return [group for group in counts if group[1]]
-
-
-def lilies(game: CastleGame) -> list[Component]:
-    """The water lilies in the pond, none without Matcha."""
-    return [game.tables.of(lily) for lily in game.lilies]
-
-
-def ceremony_at(game: CastleGame, place: int) -> tuple[Component, int] | None:
-    """The ceremony tile of a place of the tea garden, with the face that lies up (0 is blue)."""
-    if place in TEA_ROOMS:
-        return game.tables.of(game.ceremonies[TEA_ROOMS.index(place)]), 1
-    return (game.tables.of(game.ceremonies[-1]), 0) if place == ON_OVERLOOK else None
-
-
-def own_ceremony(game: CastleGame, seat: int) -> Component | None:
-    """The ceremony tile of a domain, blue face up."""
-    return game.tables.of(game.domain_tiles[seat]) if any(game.domain_tiles[seat:][:1]) else None
-
-
-def outskirts(game: CastleGame) -> list[tuple[Component, int]]:
-    """The visible outskirts cards, each with the cards left under it."""
-    piles = [pile for pile in OUTSKIRTS_PILES if game.tops[pile]]
-    return [(game.tables.of(game.tops[pile]), len(game.unseen[pile])) for pile in piles]
-
-
 def spaces_of(game: CastleGame, *areas: str) -> list[int]:
     """The spaces of some areas."""
     return [number for number, space in enumerate(game.tables.spaces) if space.area in areas]
@@ -143,9 +107,9 @@ def at_home(game: CastleGame, seat: int, row: int) -> int:
     return len(game.tables.cells[row]) - 1 - game.members_out(seat, row)
 
 
-def worker_of(row: int) -> str:
+def worker_of(game: CastleGame, row: int) -> str:
     """The members who live in a row of the domain."""
-    return WORKER_NAMES[row]
+    return game.tables.members[row]
 
 
 def card_rows(card: Component) -> Iterator[tuple[int, Row]]:
@@ -172,9 +136,8 @@ class Offered(NamedTuple):
 
 def pairs(game: CastleGame) -> list[Offered]:
     """What is still to be had in the draft."""
-    tiles = game.pair_tiles or (0,) * (len(game.pairs) // 2)
     found = []
-    for pair, tile in enumerate(tiles):
+    for pair, tile in enumerate(offered_tiles(game) or (0,) * (len(game.pairs) // 2)):
         numbers = (*game.pairs[2 * pair : 2 * pair + 2], tile)
         cards = [game.tables.of(number) if number else None for number in numbers]
         if any(numbers):
@@ -205,15 +168,15 @@ def in_hand(game: CastleGame) -> tuple[Die, str] | None:
     return die_of(game.hand), f"from the {SIDE_NAMES[game.hand_side]} end{lantern}"
 
 
-def solitaire_top(game: CastleGame) -> Component | None:
+def solitaire_top(game: CastleGame) -> SolitaireCard | None:
     """The solitaire card that lies visible on its deck (S-5)."""
     top = game.tops[SOLITAIRE_PILE]
-    return game.tables.of(top) if top else None
+    return solitaire(game, top) if top else None
 
 
-def solitaires_under(game: CastleGame) -> list[Component]:
+def solitaires_under(game: CastleGame) -> list[SolitaireCard]:
     """The solitaire cards put under the deck, the one that comes up first in front."""
-    return [game.tables.of(card) for card in game.under]
+    return [solitaire(game, card) for card in game.under]
 
 
 def solitaires_unseen(game: CastleGame) -> int:
@@ -221,8 +184,9 @@ def solitaires_unseen(game: CastleGame) -> int:
     return len(game.unseen[SOLITAIRE_PILE])
 
 
-def bridge_side(card: Component) -> str:
+def bridge_side(game: CastleGame, card: SolitaireCard) -> str:
     """Which die a solitaire card shows, and where it goes (S-3)."""
-    first, *others = [SPACE_NAMES[target].replace("-", " ") for target in card.targets]
+    names = [game.tables.spaces[target].name.replace("-", " ") for target in card.targets]
+    first, *others = names
     spaces = " or ".join([first, *[other.rpartition(" ")[2] for other in others]])
     return f"{COLOUR_NAMES[card.colour]} {DIE_PLACE_NAMES[card.side]} → {spaces}"

@@ -7,11 +7,11 @@ from typing import Final
 
 from himeji.render.castle import facts
 from himeji.render.castle.page_board import bridges, castle, grounds, track
-from himeji.render.castle.page_parts import dice
+from himeji.render.castle.page_dice import dice
+from himeji.render.castle.page_matcha import tea_garden
 from himeji.render.castle.page_seats import domains
-from himeji.render.castle.page_tea import tea_garden
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import (
+from himeji.render.page_blocks import (
     clan,
     clans,
     heading,
@@ -96,5 +96,4 @@ SECTIONS: Final[tuple[Section, ...]] = (
 
 
 def text(game: CastleGame, *, colour: bool = False) -> str:
-    """The whole position."""
     return page([section(game) for section in SECTIONS], colour=colour)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts
-from himeji.render.castle.page_parts import dice, faces
+from himeji.render.castle.page_dice import dice, faces
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import clan, clans, heading
+from himeji.render.page_blocks import clan, clans, heading
 from himeji.render.phrases import amount, name, phrase, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, join, table, wrap
 from himeji.rules.castle.components import FACES
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
-    COLOUR_NAMES,
     DIPLOMAT_FLOOR,
     DIPLOMAT_ROOMS,
     IN_ROOM,
@@ -23,6 +21,8 @@ from himeji.rules.castle.words import (
     WELL_SPACE,
     YARDS,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES
 
 CELL: Final = 4
 EDGE: Final = 10

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts
-from himeji.render.castle.page_parts import faces
+from himeji.render.castle.facts_matcha import own_ceremony
+from himeji.render.castle.page_dice import faces
 from himeji.render.castle.phrases import row_phrase
-from himeji.render.page_parts import NOBODY, clan, goods
+from himeji.render.page_blocks import NOBODY, clan, goods
 from himeji.render.phrases import amount, brief, name, phrases
 from himeji.render.sheet import Block, Line, box, table, wrap
 from himeji.render.situation import points, who
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 
 BOX: Final = 100
 
@@ -28,12 +29,12 @@ def domains(game: CastleGame) -> Block:
 def _rival(game: CastleGame, clan_number: int) -> Block:
     """The clan that nobody plays: no domain, but its supply and the solitaire deck (S-2)."""
     homes = [
-        amount_of_members(facts.at_home(game, clan_number, row), facts.worker_of(row))
+        amount_of_members(facts.at_home(game, clan_number, row), facts.worker_of(game, row))
         for row in range(len(game.tables.cells))
     ]
     top = facts.solitaire_top(game)
-    shown = f"{facts.bridge_side(top)}  {name(top)}" if top else "not seen yet"
-    acts = phrases(top.deeds) if top else NOBODY
+    shown = f"{facts.bridge_side(game, top)}  {name(top)}" if top else "not seen yet"
+    acts = phrases(top.actions) if top else NOBODY
     under = [Line(name(card)) for card in facts.solitaires_under(game)] or [Line(NOBODY)]
     then = Line(f"{facts.solitaires_unseen(game)} unseen, then ") + under[0]
     body = [
@@ -74,17 +75,18 @@ def _rows(game: CastleGame, seat: int) -> Block:
         serves = Line(NOBODY, "dim")
         if card is not None and row < len(card.row_of_line):
             serves = Line(row_phrase(card.rows[card.row_of_line[row]]))
-        members = Line(amount_of_members(home, facts.worker_of(row)))
+        members = Line(amount_of_members(home, facts.worker_of(game, row)))
         rows.append([Line(colour), die, members, *shown, serves])
     return table(rows, gap=1)
 
 
 def _tile(game: CastleGame, seat: int) -> Block:
     """The ceremony tile beside the green row (M-5.6)."""
-    tile = facts.own_ceremony(game, seat)
-    if tile is None:
+    found = own_ceremony(game, seat)
+    if found is None:
         return []
-    price = amount(game.tables.domain_tile_seals, "seal")
+    tile, seals = found
+    price = amount(seals, "seal")
     effect = Line(f"Ceremony tile {price} → {phrases(tile.rows[0].gives)} ")
     return [effect + Line(name(tile), "dim")]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from himeji.render.phrases import amount, phrases
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.words import GOOD_NAMES
+from himeji.rules.constants import GOOD_NAMES
 
 LEGEND: Final = {
     "food": "food",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.render.castle import facts
+from himeji.render.castle.picture_bridges_and_yards import bridges, outside, yards
 from himeji.render.castle.picture_castle import castle
-from himeji.render.castle.picture_grounds import bridges, outside, yards
 from himeji.render.castle.picture_head import (
     banner,
     draft,
@@ -15,8 +15,8 @@ from himeji.render.castle.picture_head import (
     title_line,
     track,
 )
+from himeji.render.castle.picture_matcha import outskirts, tea_garden
 from himeji.render.castle.picture_seats import domains_left, domains_right
-from himeji.render.castle.picture_tea import outskirts, tea_garden
 from himeji.render.layout import Band, Column, band, sheet_of
 from himeji.rules.castle.state import CastleGame
 

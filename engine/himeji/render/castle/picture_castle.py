@@ -6,15 +6,13 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.castle import facts
-from himeji.render.castle.picture_parts import dice_space, row_bar
+from himeji.render.castle.picture_elements import dice_space, row_bar
 from himeji.render.icons import badge, die_tile, draw_die
 from himeji.render.palette import EDGE, MUTED, ROOF
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import name, spoken
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
-    COLOUR_NAMES,
     DIPLOMAT_FLOOR,
     DIPLOMAT_ROOMS,
     IN_ROOM,
@@ -23,6 +21,8 @@ from himeji.rules.castle.words import (
     STEWARD_ROOMS,
     WELL_SPACE,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES
 
 ROW: Final = 31
 GAP: Final = 13

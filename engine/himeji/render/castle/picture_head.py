@@ -7,8 +7,9 @@ from typing import Final
 from himeji.render import panels
 from himeji.render.canvas import Canvas, Number, width_of
 from himeji.render.castle import facts
+from himeji.render.castle.facts_matcha import offered_tiles
 from himeji.render.castle.phrases import LEGEND
-from himeji.render.castle.picture_parts import chips, row_bar
+from himeji.render.castle.picture_elements import chips, row_bar
 from himeji.render.icons import badge, draw_die
 from himeji.render.palette import (
     BLUE_FACE,
@@ -28,7 +29,7 @@ from himeji.render.phrases import amount, phrases
 from himeji.render.situation import people, who
 from himeji.rules.castle.components import Component
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 
 CHIP: Final = 134
 MARKER: Final = 22
@@ -92,7 +93,7 @@ def draft(game: CastleGame, width: Number) -> list[Canvas]:
 
 
 def _pair_height(game: CastleGame) -> Number:
-    return PAIR_HEIGHT + (TILE_HEIGHT if game.pair_tiles else 0)
+    return PAIR_HEIGHT + (TILE_HEIGHT if offered_tiles(game) else 0)
 
 
 def _pair(game: CastleGame, width: Number, pair: facts.Offered) -> Canvas:

@@ -6,14 +6,15 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number, width_of
 from himeji.render.castle import facts
-from himeji.render.castle.picture_parts import chips, dice_space, row_bar
+from himeji.render.castle.facts_matcha import own_ceremony
+from himeji.render.castle.picture_elements import chips, dice_space, row_bar
 from himeji.render.icons import Die, icon
 from himeji.render.palette import BLUE_FACE, DICE, EDGE, FAINT, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points, small_id
 from himeji.render.phrases import brief, parted, phrase, phrases
-from himeji.rules.castle.components import LINES, Component
+from himeji.rules.castle.components import LINES
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import COLOUR_NAMES
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.effects import Effect
 
 TOP: Final = 106
@@ -66,7 +67,7 @@ def _row(game: CastleGame, canvas: Canvas, seat: int, row: int) -> None:
     home = facts.at_home(game, seat, row)
     for number, cell in enumerate(cells):
         covered = number >= len(cells) - home
-        worker = facts.worker_of(row) if covered else ""
+        worker = facts.worker_of(game, row) if covered else ""
         _cell(canvas, cell, worker, CELLS_AT + CELL * number, y)
 
 
@@ -102,14 +103,15 @@ def _action_card(game: CastleGame, canvas: Canvas, seat: int) -> None:
         y = TOP + ROW * line
         row_bar(canvas, row, x, y, (width, ROW * row.lines - 8))
     small_id(canvas, card, x, TOP - 5, width)
-    tile = facts.own_ceremony(game, seat)
-    if tile is not None:
+    found = own_ceremony(game, seat)
+    if found is not None:
+        tile, seals = found
         y = TOP + ROW * LINES
         canvas.rect(x, y, width, ROW - 8, rx=4, fill=BLUE_FACE, stroke=EDGE)
         Pen(canvas, x + 6, y + 17, size=10).effects(tile.rows[0].gives, limit=x + width)
         pen = Pen(canvas, x + 6, y + 35, size=10)
         pen.icon("seal")
-        pen.word(f"{game.tables.domain_tile_seals}")
+        pen.word(f"{seals}")
         small_id(canvas, tile, x + 44, y + 35, width - 44)
 
 
@@ -134,19 +136,19 @@ def rival(game: CastleGame, clan: int, width: Number) -> Canvas:
     pen = Pen(canvas, PAD, TOP + 14)
     pen.word("Supply", bold=True)
     for row in range(len(game.tables.cells)):
-        worker = facts.worker_of(row)
+        worker = facts.worker_of(game, row)
         pen.icon(worker)
         pen.word(f"{facts.at_home(game, clan, row)} {worker}s")
         pen.x += 8
     canvas.text(PAD, TOP + 46, "Solitaire deck", size=12, bold=True)
-    canvas.place(_solitaire(facts.solitaire_top(game), width - 2 * PAD), PAD, TOP + 56)
+    canvas.place(_solitaire(game, width - 2 * PAD), PAD, TOP + 56)
     canvas.text(
         PAD, TOP + 156, f"{facts.solitaires_unseen(game)} unseen cards, then", size=11, fill=MUTED
     )
     y = TOP + 164
     for card in facts.solitaires_under(game):
         small_id(canvas, card, PAD, y + 10, width / 4)
-        line = f"{facts.bridge_side(card)}; {phrases(card.deeds)}"
+        line = f"{facts.bridge_side(game, card)}; {phrases(card.actions)}"
         size = min(10, 10 * (width - 2 * PAD - 96) / width_of(line, 10))
         canvas.text(PAD + 96, y + 10, line, size=round(size, 1))
         y += 15
@@ -155,14 +157,15 @@ def rival(game: CastleGame, clan: int, width: Number) -> Canvas:
     return canvas
 
 
-def _solitaire(card: Component | None, width: Number) -> Canvas:
+def _solitaire(game: CastleGame, width: Number) -> Canvas:
+    card = facts.solitaire_top(game)
     canvas = Canvas(width, 86)
     canvas.rect(0, 0, width, 86, rx=7, fill="#ffffff", stroke=EDGE)
     if card is None:
         canvas.text(10, 26, "the next card has not been seen", size=12, fill=MUTED)
         return canvas
-    canvas.text(10, 22, facts.bridge_side(card), size=12, bold=True)
-    for number, deed in enumerate(card.deeds):
-        canvas.text(10, 42 + 15 * number, phrase(deed), size=11)
+    canvas.text(10, 22, facts.bridge_side(game, card), size=12, bold=True)
+    for number, action in enumerate(card.actions):
+        canvas.text(10, 42 + 15 * number, phrase(action), size=11)
     small_id(canvas, card, width - 130, 22, 120)
     return canvas

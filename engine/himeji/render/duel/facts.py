@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.render.page_parts import Group
+from himeji.render.page_blocks import Group
 from himeji.render.phrases import amount, name, phrases
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price
-from himeji.rules.duel.position import masked
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTION_NAMES,
     COLOURS,
     COLUMNS,
@@ -22,8 +21,9 @@ from himeji.rules.duel.words import (
     TURNS,
     YARDS,
 )
+from himeji.rules.duel.position import masked
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.effects import Effect
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
 
 FLOORS: Final = (
     ("A1", "L1", "A2"),
@@ -162,7 +162,6 @@ def start_card(card: Component) -> str:
 
 
 def trades(game: DuelGame) -> str:
-    """What Trade offers."""
     common, luxury = game.tables.trade_tile
     card = f"{game.tables.trade_card} any and its price → a card"
     return f"{card}, {common} any → a common tile, {luxury} any → a luxury tile"

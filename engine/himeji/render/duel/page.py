@@ -8,7 +8,7 @@ from typing import Final
 from himeji.render.duel import facts
 from himeji.render.duel.facts import FLOORS
 from himeji.render.duel.page_seats import domains
-from himeji.render.page_parts import (
+from himeji.render.page_blocks import (
     TIMES,
     clan,
     clans,
@@ -21,8 +21,8 @@ from himeji.render.page_parts import (
 )
 from himeji.render.phrases import name, phrase
 from himeji.render.sheet import WIDTH, Block, Line, beside, box, join, table, wrap
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COLOUR_NAMES, SIDE_NAMES
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
     COLUMNS,
@@ -34,7 +34,7 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.words import COLOUR_NAMES, SIDE_NAMES
+from himeji.rules.duel.state import DuelGame
 
 CELL: Final = 13
 
@@ -201,5 +201,4 @@ SECTIONS: Final[tuple[Section, ...]] = (
 
 
 def text(game: DuelGame, *, colour: bool = False) -> str:
-    """The whole position."""
     return page([section(game) for section in SECTIONS], colour=colour)

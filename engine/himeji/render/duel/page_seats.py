@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.render.duel import facts
-from himeji.render.page_parts import clan, goods
+from himeji.render.page_blocks import clan, goods
 from himeji.render.phrases import name
 from himeji.render.sheet import WIDTH, Block, Line, box, join, wrap
 from himeji.render.situation import points
+from himeji.rules.constants import COIN, COLOUR_NAMES, SEAL
 from himeji.rules.duel.components import Component
+from himeji.rules.duel.constants import COLOURS
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import COLOURS
-from himeji.rules.words import COIN, COLOUR_NAMES, SEAL
 
 LABEL: Final = 12
 INNER: Final = WIDTH - 4 - LABEL

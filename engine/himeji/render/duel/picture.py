@@ -14,9 +14,9 @@ from himeji.render.layout import Band, Column, band, sheet_of
 from himeji.render.palette import CLANS, DICE, EDGE, MUTED
 from himeji.render.panels import PAD, Pen, panel, small_id
 from himeji.render.phrases import amount, phrase
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.duel.components import Component
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES
 
 CHIP: Final = 150
 START: Final = 110

@@ -6,13 +6,20 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.duel import facts
-from himeji.render.duel.picture_parts import CARD, centred, influence_card, tile, token, write_icons
+from himeji.render.duel.picture_elements import (
+    CARD,
+    centred,
+    influence_card,
+    tile,
+    token,
+    write_icons,
+)
 from himeji.render.icons import badge, icon
 from himeji.render.palette import DICE, EDGE, FAINT, MUTED, ROOF
 from himeji.render.panels import PAD, Pen, members, panel, small_id
 from himeji.render.phrases import parted, phrase
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
     COLUMNS,
@@ -25,7 +32,7 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
+from himeji.rules.duel.state import DuelGame
 
 ACTION: Final = 76
 LOCATION: Final = 78

@@ -7,27 +7,25 @@ from typing import Final
 
 from himeji.render.canvas import Canvas, Number
 from himeji.render.duel import facts
-from himeji.render.duel.picture_parts import SUIT_FILLS, chip_width, token, write_icons
+from himeji.render.duel.picture_elements import SUIT_FILLS, chip_width, token, write_icons
 from himeji.render.icons import icon
 from himeji.render.palette import EDGE, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points
 from himeji.render.phrases import name
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 from himeji.rules.duel.components import Component
+from himeji.rules.duel.constants import COLOURS
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import COLOURS
-from himeji.rules.words import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 
 LABEL: Final = 108
 CHIP: Final = 26
 
 
 def left_seat(game: DuelGame, width: Number) -> list[Canvas]:
-    """Seat 0."""
     return [_seat(game, 0, width)]
 
 
 def right_seat(game: DuelGame, width: Number) -> list[Canvas]:
-    """Seat 1."""
     return [_seat(game, 1, width)]
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from himeji.rules.actions import ActionTable
 from himeji.rules.castle.board import BASE_BOARD
-from himeji.rules.castle.components import BASE_KINDS, load
-from himeji.rules.castle.events import EVENT_NAMES
+from himeji.rules.castle.components import BASE_KINDS, Component, load
+from himeji.rules.castle.constants import DIPLOMAT_PILE, PILE_NAMES, STEWARD_PILE
+from himeji.rules.castle.events import BASE_EVENTS
 from himeji.rules.castle.invariants import BASE_BOX
 from himeji.rules.castle.rounds import (
     begin_turn,
@@ -21,22 +22,13 @@ from himeji.rules.castle.rounds import (
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.scoring import BASE_SCORING
 from himeji.rules.castle.setup import BASE_SETUP
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.steps import STEP_KINDS
-from himeji.rules.castle.texts import base_texts
+from himeji.rules.castle.texts import FIELD_TEXTS, STEP_TEXTS, base_texts
 from himeji.rules.castle.turn import AREAS
 from himeji.rules.castle.vocabulary import base_vocabulary
-from himeji.rules.castle.words import (
-    BLACK,
-    COIN,
-    CORAL,
-    DIPLOMAT_PILE,
-    INFLUENCE,
-    RESOURCES,
-    SEAL,
-    STEWARD_PILE,
-    VP,
-    WHITE,
-)
+from himeji.rules.components import BoxContents
+from himeji.rules.constants import BLACK, COIN, CORAL, INFLUENCE, RESOURCES, SEAL, VP, WHITE
 from himeji.rules.datafile import packaged, revision_of
 
 
@@ -53,9 +45,8 @@ def base_ruleset(read: Callable[[str], str] = packaged) -> CastleRuleset:
         choices={},
         option_words={},
         actions=ActionTable("base", base_texts()),
-        event_kinds=EVENT_NAMES,
         pages=("base.md",),
-        tables=load(files, BASE_KINDS, words.parse, BASE_BOARD, BASE_BOX),
+        tables=load(files, words.parse, BoxContents(Component, BASE_KINDS, BASE_BOARD, BASE_BOX)),
         words=words,
         kinds_of_area=AREAS,
         step_kinds=STEP_KINDS,
@@ -65,10 +56,19 @@ def base_ruleset(read: Callable[[str], str] = packaged) -> CastleRuleset:
         exchange_rule="B-6.3",
         least_exchange=1,
         exchanges=RESOURCES,
-        geishas_at_home=(),
+        game=CastleGame,
+        own_state=(),
+        pile_names=dict(enumerate(PILE_NAMES)),
         decks=(STEWARD_PILE, DIPLOMAT_PILE),
         kept=("steward", "diplomat"),
+        lantern_kinds=("start-resource", "decree"),
+        tile_kinds=(),
         sections=(),
+        events=BASE_EVENTS,
+        step_texts=STEP_TEXTS,
+        field_texts=FIELD_TEXTS,
+        own_board=(),
+        own_faces={},
         dice_per_colour={2: 3, 3: 4, 4: 5},
         stacking={2: 1, 3: 2, 4: 2},
         rivals=0,

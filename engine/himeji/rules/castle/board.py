@@ -2,59 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from himeji.rules.castle.components import FACES, Space, Tables
-from himeji.rules.castle.words import (
-    CHASEN,
-    COLOUR_NAMES,
-    FOOD,
-    INFLUENCE,
-    ROOMS,
-    SEAL,
-    SPACE_NAMES,
-    WORKER_NAMES,
-)
+from himeji.rules.castle.constants import ROOMS, SPACE_NAMES, WORKER_NAMES
 from himeji.rules.components import effects, read_money
-from himeji.rules.datafile import DataFile
-from himeji.rules.effects import Parse
+from himeji.rules.constants import COLOUR_NAMES, INFLUENCE, SEAL
+from himeji.rules.datafile import DataFile, Entry
+from himeji.rules.effects import Effect, Parse
 
 CELLS = 6  # of a domain row: one that is always visible, and one under each member
-AREA_OF_SPACE = (
-    *("castle",) * ROOMS,
-    *("outside", "outside", "well"),
-    *("domain",) * 4,
-    *("tea-fields", "tea-fields", "outskirts", "outskirts"),
-)
-OFFERS = {"outside": 2, "tea-fields": 1}  # worker actions that spaces offer
+BASE_AREAS = (*("castle",) * ROOMS, *("outside", "outside", "well"), *("domain",) * 3)
+BASE_OFFERS = {"outside": 2}
 YARD_FACES = (FACES, FACES[:1], FACES[1:])
 
 
-def read_spaces(tables: Tables, data: DataFile, parse: Parse) -> None:
-    """The spaces for dice, in the order of their numbers."""
-    for number, entry in enumerate(data.entries("space")):
-        name = SPACE_NAMES[number] if number < len(SPACE_NAMES) else "no further space"
-        entry.one_of("id", (name,))
-        area = entry.one_of("area", (AREA_OF_SPACE[number],))
-        offers = effects(entry, "offers", entry.texts("offers"), parse) if area in OFFERS else ()
-        workers = [offer for offer in offers if offer.text in WORKER_NAMES]
-        if len(workers) != len(offers) or len(offers) != OFFERS.get(area, 0):
-            raise entry.fault("offers", f"expected worker actions, {OFFERS[area]} of them")
-        space = Space(name, area, entry.number("printed"), offers)
-        space.reconstructed = entry.reconstructed()
-        tables.spaces.append(space)
-        entry.finish()
+class ReadSpaces:
+    """Reads the spaces for dice, in the order of their numbers.
+
+    A ruleset says their names, the area of each, which areas offer how many actions, and of whom.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        areas: Sequence[str],
+        offers: Mapping[str, int],
+        workers: Sequence[str],
+    ) -> None:
+        self.names = names
+        self.areas = areas
+        self.offers = offers
+        self.workers = workers
+
+    def __call__(self, tables: Tables, data: DataFile, parse: Parse) -> None:
+        for number, entry in enumerate(data.entries("space")):
+            known = number < len(self.names)
+            name = entry.one_of("id", (self.names[number] if known else "no further space",))
+            space = Space(
+                name, entry.one_of("area", (self.areas[number],)), entry.number("printed")
+            )
+            if space.area in self.offers:
+                space.offers = self._actions(entry, parse, self.offers[space.area])
+            if space.area == "well":
+                space.gives = effects(entry, "gives", entry.texts("gives"), parse)
+                if not space.gives:
+                    raise entry.fault("gives", "expected at least one effect")
+            space.reconstructed = entry.reconstructed()
+            tables.spaces.append(space)
+            entry.finish()
+
+    def _actions(self, entry: Entry, parse: Parse, amount: int) -> tuple[Effect, ...]:
+        offers = effects(entry, "offers", entry.texts("offers"), parse)
+        workers = [offer for offer in offers if offer.text in self.workers]
+        if len(workers) != len(offers) or len(offers) != amount:
+            raise entry.fault("offers", f"expected worker actions, {amount} of them")
+        return offers
 
 
-def read_domain_rows(tables: Tables, data: DataFile, parse: Parse) -> None:
-    """The rows of a domain, in the order of the colours."""
-    for number, entry in enumerate(data.entries("domain-row")):
-        entry.one_of("colour", COLOUR_NAMES[number : number + 1])
-        entry.one_of("member", WORKER_NAMES[number : number + 1])
-        cells = effects(entry, "cells", entry.texts("cells"), parse)
-        if len(cells) != CELLS:
-            raise entry.fault("cells", f"expected {CELLS}, found {len(cells)}")
-        tables.cells.append(cells)
-        tables.cells_reconstructed.append(entry.reconstructed())
-        entry.finish()
+class ReadDomainRows:
+    """Reads the rows of a domain, in the order of the colours, each with its kind of member."""
+
+    def __init__(self, members: tuple[str, ...]) -> None:
+        self.members = members
+
+    def __call__(self, tables: Tables, data: DataFile, parse: Parse) -> None:
+        for number, entry in enumerate(data.entries("domain-row")):
+            entry.one_of("colour", COLOUR_NAMES[number : number + 1])
+            tables.members.append(entry.one_of("member", self.members[number : number + 1]))
+            cells = effects(entry, "cells", entry.texts("cells"), parse)
+            if len(cells) != CELLS:
+                raise entry.fault("cells", f"expected {CELLS}, found {len(cells)}")
+            tables.cells.append(cells)
+            tables.cells_reconstructed.append(entry.reconstructed())
+            entry.finish()
 
 
 def read_yards(tables: Tables, data: DataFile, _parse: Parse) -> None:
@@ -107,7 +128,6 @@ def read_numbers(tables: Tables, data: DataFile, _parse: Parse) -> None:
     tables.audience_coins = prices.number("audience-coins")
     one, two = prices.number("climb-one-floor-pearl"), prices.number("climb-two-floors-pearl")
     tables.climb_pearl = [0, one, two]
-    tables.caps[CHASEN] = tables.caps[FOOD]
     tables.caps[SEAL] = caps.number("seal")
     tables.caps[INFLUENCE] = last
     floors = score.entry("courtier")
@@ -118,4 +138,9 @@ def read_numbers(tables: Tables, data: DataFile, _parse: Parse) -> None:
         entry.finish()
 
 
-BASE_BOARD = (read_spaces, read_domain_rows, read_yards, read_slots, read_numbers)
+COMMON_BOARD = (read_yards, read_slots, read_numbers)
+BASE_BOARD = (
+    ReadSpaces(SPACE_NAMES, BASE_AREAS, BASE_OFFERS, WORKER_NAMES),
+    ReadDomainRows(WORKER_NAMES),
+    *COMMON_BOARD,
+)

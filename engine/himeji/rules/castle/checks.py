@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 
-from himeji.rules.castle.courtiers import Refill
-from himeji.rules.castle.rounds import round_is_over
-from himeji.rules.castle.setup import EndOfDraft
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.turn import PlaceDie, TakeDie
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     DIPLOMAT_ROOMS,
     GARDEN_NAMES,
     MEMBERS,
     ON_DAIMYO_FLOOR,
-    PILE_NAMES,
     ROOMS,
     SPACE_NAMES,
     WELL_SPACE,
     YARDS,
 )
-from himeji.rules.reading import step_faults, twice
+from himeji.rules.castle.courtiers import Refill
+from himeji.rules.castle.rounds import round_is_over
+from himeji.rules.castle.setup import EndOfDraft
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.turn import PlaceDie, TakeDie
+from himeji.rules.constants import COLOUR_NAMES
+from himeji.rules.position_reader import step_faults, twice
 
 
 def faults(game: CastleGame) -> list[str]:
@@ -96,7 +95,7 @@ def _places(game: CastleGame) -> list[tuple[int, str]]:
     for section in game.rules.sections:
         places += section.places(game)
     for pile in game.rules.decks:
-        places += [(card, f"decks.{PILE_NAMES[pile]}") for card in game.unseen[pile]]
+        places += [(card, f"decks.{game.rules.pile_names[pile]}") for card in game.unseen[pile]]
     places += [(card, "gardens") for card in game.gardens]
     places += [(tile, "yard_tiles") for tile in game.yard_tiles]
     places += [(card, "pairs") for card in game.pairs]

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-from himeji.rules.castle.words import COIN, COLOUR_NAMES, GOOD_NAMES
-from himeji.rules.components import (
-    AnyComponent,
-    Box,
-    Invariants,
-    Plan,
-    Readers,
-    ReadPart,
-    effects,
-    fill,
-)
+from himeji.rules.components import AnyComponent, Box, BoxContents, Readers, effects, fill
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.datafile import DataFile, DataFiles, Entry
 from himeji.rules.effects import Effect, Parse
 
@@ -49,9 +41,6 @@ class Component(AnyComponent):
         self.slots: tuple[Effect, ...] = ()  # benefits of a daimyo card
         self.colour = 0  # of a die tile
         self.faces: tuple[Effect, ...] = ()  # blue, yellow of a yard tile; reward of a die tile
-        self.side = 0  # where on the bridge of `colour` a solitaire card looks for a die
-        self.targets: tuple[int, ...] = ()  # spaces for that die, the first free one
-        self.deeds: tuple[Effect, ...] = ()  # actions of a solitaire card, top to bottom
         self.plant = False
         self.food = 0
         self.points = 0
@@ -60,12 +49,13 @@ class Component(AnyComponent):
 class Space:
     """A space for dice: what is printed on it and which area's rules it follows."""
 
-    def __init__(self, name: str, area: str, printed: int, offers: tuple[Effect, ...]) -> None:
+    def __init__(self, name: str, area: str, printed: int) -> None:
         self.name = name
         self.reconstructed = False
         self.area = area
         self.printed = printed
-        self.offers = offers
+        self.offers: tuple[Effect, ...] = ()  # worker actions to choose from
+        self.gives: tuple[Effect, ...] = ()  # what everybody gets there
 
 
 class Tables(Box[Component]):
@@ -74,6 +64,7 @@ class Tables(Box[Component]):
     def __init__(self) -> None:
         super().__init__()
         self.spaces: list[Space] = []  # by space number
+        self.members: list[str] = []  # kinds of members by colour of their domain row
         self.cells: list[tuple[Effect, ...]] = []  # domain rows by colour: first cell, reveals
         self.cells_reconstructed: list[bool] = []  # by colour: whether some of them are made up
         self.yard_iron: list[int] = []
@@ -87,27 +78,14 @@ class Tables(Box[Component]):
         self.audience_coins = 0
         self.climb_pearl: list[int] = []  # by floors climbed
         self.courtier_points: list[int] = []  # by floor
-        self.entrance_coins = 0
-        self.walk_chasen: list[int] = []  # by steps walked
-        self.geisha_limit: list[int] = []  # geishas of a clan by place, 0 is no limit
-        self.geisha_points: list[int] = []  # by place; for each own member where it is a room
-        self.overlook_coins = 0
-        self.domain_tile_seals = 0
-        self.rival_start: dict[str, tuple[int, int, int]] = {}  # VP, place, influence (S-1)
-        self.rival_lots: list[int] = []  # coins for a lot, by place in the turn order (S-8)
+        self.boards: dict[str, Any] = {}  # what an expansion prints on boards of its own, by name
 
 
-def load(
-    files: Mapping[str, str],
-    readers: Readers,
-    parse: Parse,
-    board: Sequence[ReadPart],
-    invariants: Invariants,
-) -> Tables:
+def load(files: Mapping[str, str], parse: Parse, contents: BoxContents) -> Tables:
     """Read the data files of a castle ruleset and check them completely."""
     tables = Tables()
-    plan = Plan(Component, readers, (_link_decrees, *board), invariants)
-    fill(tables, DataFiles(files), parse, plan)
+    board = (_link_decrees, *contents.board)
+    fill(tables, DataFiles(files), parse, contents._replace(board=board))
     return tables
 
 

@@ -5,34 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.icons import perform
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     AT_GATE,
     AUDIENCE,
     CARD_MOVED,
     CLIMB,
     CLIMBS,
-    COIN,
     COURTIER,
     COURTIER_PLACES,
     DIPLOMAT_PILE,
     DIPLOMAT_ROOMS,
-    DONE,
     FLOOR_OF_PLACE,
     IN_DOMAIN,
     IN_ROOM,
     MEMBER_MOVED,
     ON_DAIMYO_FLOOR,
-    PEARL,
     PILE_NAMES,
     PLACE_NAMES,
     SLOT,
     STEWARD_PILE,
     TAKEN_ROW,
     TO_DOMAIN,
-    count,
 )
+from himeji.rules.castle.icons import perform
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COIN, DONE, PEARL, count
 from himeji.rules.game import Step
 
 NO_MEMBER: Final = 1  # blocked: no courtier there
@@ -164,7 +161,6 @@ class Refill(Step):
         return "" if game.unseen[pile_of(self.room)] else "the deck is empty (B-4.4)"
 
     def run(self, game: CastleGame) -> None:
-        """Draw it."""
         pile = pile_of(self.room)
         game.rooms[self.room] = draw_castle_card(game, pile, "B-4.4")
 
@@ -190,7 +186,6 @@ class LightRow(Step):
         return range(TAKEN_ROW, TAKEN_ROW + len(game.tables.of(self.card).rows))
 
     def blocked(self, game: CastleGame, action: int) -> int:
-        """Only light rows."""
         return int(game.tables.of(self.card).rows[action - TAKEN_ROW].dark)
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
@@ -202,7 +197,6 @@ class LightRow(Step):
         return f"choose a light row of {game.tables.names[self.card]}"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Perform it."""
         perform(game, self.seat, game.tables.of(self.card).rows[action - TAKEN_ROW], "B-4.4")
 
 
@@ -226,7 +220,6 @@ class DaimyoSlot(Step):
         return TAKEN if game.slots[action - SLOT] else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Who stands there."""
         return f"a courtier of seat {game.slots[action - SLOT] - 1} stands there", "B-4.5"
 
     def question(self, game: CastleGame) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from himeji.rules import events
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
-    COLOUR_NAMES,
     COURTIER,
     COURTIER_PLACES,
     DIE_PLACE_NAMES,
@@ -17,22 +16,17 @@ from himeji.rules.castle.words import (
     EFFECT,
     GARDEN_NAMES,
     GARDENER,
-    GEISHA,
-    GEISHA_PLACE_NAMES,
-    GEISHA_PLACES,
     INFLUENCE_MOVED,
     MEMBER_MOVED,
-    PILE_NAMES,
     PLACE_NAMES,
     ROUND_BEGAN,
-    SOLITAIRE_READ,
-    SPACE_NAMES,
     TURN_ORDER_PILE,
     TURN_ORDER_SET,
     WORKER_NAMES,
 )
+from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.description import EventKind, numbered
-from himeji.rules.events import COMMON_EVENTS, UNUSED, EventWords, Scene, event_names
+from himeji.rules.events import COMMON_EVENTS, UNUSED, EventWords, Scene
 from himeji.rules.game import DRAW, EVENT_KINDS, ROLL, Record
 
 if TYPE_CHECKING:
@@ -42,23 +36,24 @@ if TYPE_CHECKING:
 def _drawn(scene: Scene, pile: int, card: int) -> str:
     if pile == TURN_ORDER_PILE:
         return f"{scene.who(card)} is next in turn order"
-    return f"{scene.card(card)} is drawn from the pile {PILE_NAMES[pile]}"
+    return f"{scene.card(card)} is drawn from the pile {scene.rules.pile_names[pile]}"
 
 
-def _member(who: str, member: int, place: int) -> str:
+def _space(scene: Scene, number: int) -> str:
+    name: str = scene.rules.tables.spaces[number].name
+    return name
+
+
+def tell_member(who: str, member: int, place: int) -> str:
+    """Where a courtier, gardener or warrior goes."""
     if member == COURTIER:
         start, end = divmod(place, COURTIER_PLACES)
         return f"{who}: a courtier goes from {PLACE_NAMES[start]} to {PLACE_NAMES[end]}"
-    if member == GEISHA:
-        start, end = divmod(place, GEISHA_PLACES)
-        places = GEISHA_PLACE_NAMES
-        return f"{who}: a geisha goes from {places[start]} to {places[end]}"
     where = GARDEN_NAMES[place] if member == GARDENER else f"yard-{place + 1}"
     return f"{who}: a {WORKER_NAMES[member]} goes to {where}"
 
 
 _WHERE: Final = ("is the action card", "shines in the Lantern Area", "leaves the game")
-_READ: Final = ("turns over", "takes the die that is shown by")
 
 
 def _card(scene: Scene, who: str, card: int, shines: int) -> str:
@@ -69,7 +64,7 @@ def _die(die: int) -> str:
     return f"{COLOUR_NAMES[die >> 3]} {die & 7}"
 
 
-EVENTS: Final[Mapping[int, EventWords]] = {
+BASE_EVENTS: Final[Mapping[int, EventWords]] = {
     **COMMON_EVENTS,
     ROLL: EventWords(
         EVENT_KINDS[ROLL],
@@ -97,16 +92,15 @@ EVENTS: Final[Mapping[int, EventWords]] = {
         "A clan placed the die it had taken.",
         "the die: colour * 8 + value; {colours}",
         "the space: {spaces}",
-        lambda _, who, die, space: f"{who} places {_die(die)} on {SPACE_NAMES[space]}",
+        lambda scene, who, die, space: f"{who} places {_die(die)} on {_space(scene, space)}",
     ),
     MEMBER_MOVED: EventWords(
         "member-moved",
         "A member of a clan went somewhere.",
         "the kind of member: {members}",
         "where: of a gardener the garden ({gardens}), of a warrior the yard, from 0, of a courtier "
-        "the place it left * 8 + the place it went to ({places}), of a geisha likewise "
-        "({geisha_places})",
-        lambda _, who, member, place: _member(who, member, place),
+        "the place it left * 8 + the place it went to ({places})",
+        lambda _, who, member, place: tell_member(who, member, place),
     ),
     CARD_MOVED: EventWords(
         "card-moved",
@@ -143,35 +137,26 @@ EVENTS: Final[Mapping[int, EventWords]] = {
         "its row, from 0",
         lambda scene, who, card, row: f"{who} uses {scene.card(card)}, row {row + 1}",
     ),
-    SOLITAIRE_READ: EventWords(
-        "solitaire-read",
-        "The rival turned a solitaire card over, or took the die that one shows.",
-        "the number of the card",
-        "0 it was turned over to its actions, 1 the bridge side on top was used",
-        lambda scene, who, card, used: f"{who} {_READ[used]} {scene.card(card)}",
-    ),
 }
-EVENT_NAMES: Final = event_names(EVENTS)
 
 
 def describe_events(rules: CastleRuleset) -> list[EventKind]:
     """Every kind of event, ascending, with the meaning of its numbers."""
-    return events.describe_events(rules, EVENTS, _lists(rules))
+    return events.describe_events(rules, rules.events, _lists(rules))
 
 
 def tell(rules: CastleRuleset, record: Record, seats: int) -> str:
     """An event of a game with so many seats, in words."""
-    return events.tell(rules, EVENTS, record, seats)
+    return events.tell(rules, rules.events, record, seats)
 
 
 def _lists(rules: CastleRuleset) -> dict[str, str]:
     return {
         "colours": numbered(COLOUR_NAMES, rules.colours),
-        "piles": numbered(PILE_NAMES),
+        "piles": numbered(rules.pile_names, sorted(rules.pile_names)),
         "sides": numbered(DIE_PLACE_NAMES),
         "spaces": numbered([space.name for space in rules.tables.spaces]),
-        "members": numbered(WORKER_NAMES, range(len(rules.tables.cells))),
+        "members": numbered(rules.tables.members),
         "gardens": numbered(GARDEN_NAMES),
         "places": numbered(PLACE_NAMES),
-        "geisha_places": numbered(GEISHA_PLACE_NAMES),
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from himeji.rules.castle.constants import GO_ON
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import GO_ON, SEAL
+from himeji.rules.constants import SEAL
 from himeji.rules.effects import Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step

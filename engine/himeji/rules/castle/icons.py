@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CASTLE_ROWS,
-    COLOUR_NAMES,
     DOMAIN_ROW,
-    DONE,
     EFFECT,
-    PERFORM,
     ROW,
     ROW_PLACE,
     ROW_ROOM,
     SPACE_NAMES,
-    count,
 )
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES, DONE, PERFORM, count
+from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 PRICE: Final = 1  # blocked: the price cannot be paid
 NO_CARD: Final = 2  # blocked: the room waits for its next card
@@ -35,7 +32,7 @@ LIGHT_FILTER: Final = -2
 ANY_FILTER: Final = -1  # 0 and up: the colour of the tile beside the row
 
 
-class Lantern(Effect):
+class LanternIcon(Effect):
     """Every icon in the owner's Lantern Area."""
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
@@ -46,7 +43,7 @@ class Lantern(Effect):
         grant(game, seat, tuple(icons), "B-5.1")
 
 
-class Well(Effect):
+class WellIcon(Effect):
     """The Well as an icon: the seal and both tile rewards, no coins from a die."""
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
@@ -117,7 +114,6 @@ class ChooseCastleRow(Step):
         return f"choose a row for the icon “{self.icon.text}”"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Perform it."""
         if action != DONE:
             perform(game, self.seat, row_of(game, action), self.rule)
 
@@ -198,7 +194,6 @@ class ChooseDomainRow(Step):
         super().__init__(seat, "B-5.5")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Coral, black, white."""
         return (DONE, DOMAIN_ROW, DOMAIN_ROW + 1, DOMAIN_ROW + 2)
 
     def question(self, game: CastleGame) -> str:
@@ -225,7 +220,6 @@ class ActionCardRow(Step):
         self.line = line
 
     def run(self, game: CastleGame) -> None:
-        """Offer it."""
         card = game.action_card[self.seat]
         if card:
             place = game.tables.of(card).row_of_line[self.line]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.castle.constants import PAY_CHECKPOINT, STOP
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import INFLUENCE, PAY_CHECKPOINT, SEAL, STOP, count
+from himeji.rules.constants import INFLUENCE, SEAL, count
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 
@@ -53,7 +54,6 @@ class Checkpoint(Step):
         return game.tables.checkpoint[game.has(self.seat, INFLUENCE) + 1]
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Pay or stop."""
         return (PAY_CHECKPOINT, STOP)
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -63,7 +63,6 @@ class Checkpoint(Step):
         return 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Too few seals."""
         held = game.has(self.seat, SEAL)
         return f"it costs {count(self.price(game), SEAL)}, seat {self.seat} has {held}", "B-6.2"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from himeji.rules.castle.components import Component, Tables
-from himeji.rules.castle.words import COLOUR_NAMES, SEAL
+from himeji.rules.constants import COLOUR_NAMES, SEAL
 
 WORKERS = ("courtier", "gardener", "warrior")
 RESOURCE_BACKS = ("1 food", "1 iron", "1 pearl")
@@ -85,55 +85,6 @@ def _daimyo_slots(tables: Tables) -> bool:
     return sorted(first) == sorted(["lantern", "well", "castle-row light"] * 3)
 
 
-def _solitaire_spaces(tables: Tables) -> bool:
-    return all(
-        target < len(tables.spaces) and tables.spaces[target].area != "domain"
-        for card in tables.all_of("solitaire")
-        for target in card.targets
-    )
-
-
-def _solitaire_dice(tables: Tables) -> bool:
-    return all(card.colour < len(tables.cells) for card in tables.all_of("solitaire"))
-
-
-MATCHA_COUNTS = {
-    "steward": 18,
-    "diplomat": 15,
-    "daimyo": 12,
-    "start-action": 8,
-    "start-resource": 12,
-    "decree": 3,
-    "garden": 16,
-    "yard-tile": 12,
-    "die-tile": 15,
-    "flower": 8,
-    "calligraphy": 8,
-    "lily": 8,
-    "ceremony": 10,
-}
-
-
-def _matcha_numbers(tables: Tables) -> bool:
-    board = len(tables.spaces), len(tables.cells), len(tables.yard_iron)
-    return board == (16, 4, 3) and all(
-        len(tables.kinds[kind]) == count for kind, count in MATCHA_COUNTS.items()
-    )
-
-
-def _matcha_gardens(tables: Tables) -> bool:
-    kinds = [card.plant for card in tables.all_of("garden")]
-    return kinds.count(True) == kinds.count(False)
-
-
-def _curtains(tables: Tables) -> bool:
-    cards = [*tables.all_of("flower"), *tables.all_of("calligraphy")]
-    return all(
-        sorted((row.dark, row.cost) for row in card.rows) == [(False, 0), (True, 1)]
-        for card in cards
-    )
-
-
 COMMON_BOX = {
     "a steward room has 3 die tiles, a diplomat room and the Well 2": _slots_per_room,
     "the die tiles are 5 of each colour": _tile_colours,
@@ -150,16 +101,4 @@ BASE_BOX = {
     "starting resource backs: 3 food, 3 iron, 3 pearl, one of each with a decree": _backs,
     "5 plant and 5 stone gardens": _gardens,
     "the first daimyo slot is lantern, Well or light row, 3 cards each": _daimyo_slots,
-}
-SOLO_BOX = {
-    "a solitaire card shows spaces of the board, no domain": _solitaire_spaces,
-    "a solitaire card shows a die of a bridge that is played with": _solitaire_dice,
-}
-MATCHA_BOX = {
-    **COMMON_BOX,
-    "18 stewards, 15 diplomats, 12 daimyo, 8 starting action and 12 starting resource cards, "
-    "16 gardens, 12 yard tiles, 8 flower and 8 calligraphy cards, 8 water lilies, "
-    "10 ceremony tiles, 16 spaces for dice, 4 domain rows": _matcha_numbers,
-    "as many plant as stone gardens": _matcha_gardens,
-    "every outskirts card has a blue curtain for 1 seal and a free yellow one": _curtains,
 }

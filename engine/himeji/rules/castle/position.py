@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     GARDEN_NAMES,
-    GOOD_NAMES,
-    GOODS,
-    PILE_NAMES,
     PLACE_NAMES,
     ROOMS,
-    SIDE_NAMES,
     SPACE_NAMES,
     YARD_TILE_NAMES,
     YARDS,
 )
-from himeji.rules.reading import head
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.position_reader import head
 
 KEYS = (
     *("ruleset", "revision", "seats", "options", "round", "turn", "deal", "set_up", "over"),
@@ -58,7 +54,7 @@ def describe(game: CastleGame) -> dict[str, Any]:
         },
         "rooms": {SPACE_NAMES[room]: names[game.rooms[room]] or None for room in range(ROOMS)},
         "decks": {
-            PILE_NAMES[pile]: [names[card] for card in sorted(game.unseen[pile])]
+            rules.pile_names[pile]: [names[card] for card in sorted(game.unseen[pile])]
             for pile in rules.decks
         },
         "daimyo": {

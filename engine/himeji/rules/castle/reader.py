@@ -6,31 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from himeji.rules.castle.checks import faults
-from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     COURTIER_PLACES,
     GARDEN_NAMES,
-    GOOD_NAMES,
-    GOODS,
-    PILE_NAMES,
     PLACE_NAMES,
     ROOMS,
-    SIDE_NAMES,
     SPACE_NAMES,
     YARD_TILE_NAMES,
     YARDS,
 )
+from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.reading import PositionReader, settle
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
-
-
-LANTERN_KINDS = ("start-resource", "decree", "flower", "calligraphy")
-"""Kinds of cards that come to a Lantern Area without having been an action card."""
 
 
 def parse(rules: CastleRuleset, position: Mapping[str, Any], chance: Chance) -> CastleGame:
@@ -116,9 +108,11 @@ class CastleReader(PositionReader):
         if all(tiles):
             game.set_tiles(tiles)
         game.rooms = self.cards("rooms", SPACE_NAMES[:ROOMS], ("steward", "diplomat"), gaps=True)
-        decks = self.table(self.position, "decks", "", [PILE_NAMES[p] for p in self.rules.decks])
+        decks = self.table(
+            self.position, "decks", "", [self.rules.pile_names[p] for p in self.rules.decks]
+        )
         for pile in self.rules.decks:
-            kind = PILE_NAMES[pile]
+            kind = self.rules.pile_names[pile]
             cards = self.items(decks, kind, "decks.")
             game.unseen[pile] = tuple(
                 sorted(self.component(card, f"decks.{kind}", (kind,)) for card in cards)
@@ -145,7 +139,6 @@ class CastleReader(PositionReader):
         game.pairs = tuple(pairs)
 
     def read_clan(self, game: CastleGame, seat: int, held: Mapping[str, Any], path: str) -> None:
-        """One clan."""
         self.known(held, clan(game, seat), path)
         for good in self.rules.goods:
             most = self.rules.tables.caps[good]
@@ -169,7 +162,7 @@ class CastleReader(PositionReader):
         kinds = ("start-action", "steward", "diplomat")
         card = held.get("action_card", "")
         game.action_card[seat] = self.component(card, f"{path}action_card", kinds)
-        lantern_kinds = (*kinds, *LANTERN_KINDS)
+        lantern_kinds = (*kinds, *self.rules.lantern_kinds)
         game.lanterns[seat] = tuple(
             self.component(card, f"{path}lantern", lantern_kinds)
             for card in self.items(held, "lantern", path)

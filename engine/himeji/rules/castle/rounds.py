@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.castle.components import Row
+from himeji.rules.castle.constants import ACTIVATE, EFFECT, GARDENS, ROUND_BEGAN, TURN_ORDER_SET
 from himeji.rules.castle.icons import perform, price_refusal
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.turn import TakeDie
-from himeji.rules.castle.words import (
-    ACTIVATE,
-    COLOUR_NAMES,
-    DONE,
-    EFFECT,
-    GARDENS,
-    INFLUENCE,
-    ROUND_BEGAN,
-    TURN_ORDER_SET,
-)
 from himeji.rules.clans import FinalExchange
+from himeji.rules.constants import COLOUR_NAMES, DONE, INFLUENCE
 from himeji.rules.game import ROLL, Step
 from himeji.rules.scoring import end_game
 
@@ -63,7 +55,6 @@ class Phase(Step):
         return "" if round_is_over(game) else "the round is not over (B-2.1)"
 
     def run(self, game: CastleGame) -> None:
-        """Do it."""
         last = game.round == game.rules.rounds
         (game.rules.game_end if last else game.rules.round_end)[self.number](game)
 
@@ -140,7 +131,6 @@ class ActivateGardens(Step):
         return PRICE if game.has(self.seat, row.cost_good) < row.cost else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Too few coins."""
         return price_refusal(game, self.seat, self.row(game, action)), "B-7.2"
 
     def question(self, game: CastleGame) -> str:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from himeji.rules.castle.board_description import describe_board
 from himeji.rules.castle.components import Tables
+from himeji.rules.castle.constants import PLACE, TAKE
 from himeji.rules.castle.description import describe_components, describe_steps
 from himeji.rules.castle.events import describe_events, tell
-from himeji.rules.castle.forms import Die, RowIcon
-from himeji.rules.castle.packed import pack, unpack
 from himeji.rules.castle.position import describe
-from himeji.rules.castle.printed import describe_board
 from himeji.rules.castle.reader import parse
-from himeji.rules.castle.sections import Section
-from himeji.rules.castle.state import CastleGame
+from himeji.rules.castle.section import Section
+from himeji.rules.castle.state import CastleGame, castle_state
+from himeji.rules.castle.step_fields import Die, RowIcon
 from himeji.rules.castle.turn import Area
-from himeji.rules.castle.words import PLACE, TAKE
 from himeji.rules.chance import Chance
-from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind, Face
 from himeji.rules.effects import Effect, Vocabulary
-from himeji.rules.forms import Card, Cards, Icons
+from himeji.rules.events import EventWords, event_names
 from himeji.rules.game import Record
+from himeji.rules.packing import ListField
 from himeji.rules.ruleset import Ruleset
+from himeji.rules.step_fields import Card, Cards, Icons, Name
 from himeji.rules.steps import StepCodec, StepKind
 
-Phases = tuple[Callable[[CastleGame], None], ...]
+Phases = tuple[Callable[[Any], None], ...]
+DescribeBoard = Callable[[Any], Iterator[BoardPart]]
+DescribeFaces = Callable[[Any, Any], Iterator[Face]]
 
 
 @dataclass(eq=False)
@@ -38,10 +41,19 @@ class CastleRuleset(Ruleset):
     kinds_of_area: Mapping[str, Area]
     step_kinds: tuple[StepKind, ...]
     colours: tuple[int, ...]  # of dice and bridges
-    geishas_at_home: tuple[int, ...]  # geishas of a clan by place at the start; () without them
+    game: type[CastleGame]  # the class of its games
+    own_state: tuple[ListField, ...]  # fields of that class beyond those of CastleGame
+    pile_names: Mapping[int, str]
     decks: tuple[int, ...]  # piles that are drawn from during play
     kept: tuple[str, ...]  # kinds of cards that never leave the game
+    lantern_kinds: tuple[str, ...]  # of cards that shine without having been an action card
+    tile_kinds: tuple[str, ...]  # kinds of tiles whose name does not say so
     sections: tuple[Section, ...]  # what positions hold beyond those of the base game
+    events: Mapping[int, EventWords]
+    step_texts: Mapping[str, str]  # what each kind of step is
+    field_texts: Mapping[str, str]  # what each field of a step is
+    own_board: tuple[DescribeBoard, ...]  # printed parts beyond those of the base game
+    own_faces: Mapping[str, DescribeFaces]  # of components, by their kind
     dice_per_colour: Mapping[int, int]  # by clans at the table (B-1.1)
     stacking: Mapping[int, int]  # dice per main-board space, by clans (B-2.6)
     rivals: int  # clans that nobody plays
@@ -51,41 +63,37 @@ class CastleRuleset(Ruleset):
     next_step: Callable[[CastleGame], None]
     round_end: Phases
     game_end: Phases
-    no_tile: tuple[int, ...] = field(init=False)  # a domain without a ceremony tile; () if none has
     takes: tuple[int, ...] = field(init=False)
     places: tuple[int, ...] = field(init=False)
     areas: list[Area] = field(init=False)
     lantern: Effect = field(init=False)
-    well_seal: Effect = field(init=False)
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
-        self.no_tile = (0,) if self.geishas_at_home else ()
-        forms = {
+        super().__post_init__()
+        self.state = castle_state(self.decks, self.own_state)
+        self.event_kinds = event_names(self.events)
+        types = {
             "card": Card(self.tables),
             "cards": Cards(self.tables),
             "effects": Icons(self.words),
             "icon": RowIcon(self.words),
             "die": Die(self.colours),
+            "space": Name([space.name for space in self.tables.spaces]),
         }
-        self.codec = StepCodec(self.step_kinds, forms)
+        self.codec = StepCodec(self.step_kinds, types)
         self.takes = tuple(TAKE + 2 * colour + side for colour in self.colours for side in (0, 1))
         self.places = tuple(PLACE + number for number in range(len(self.tables.spaces)))
         self.areas = [self.kinds_of_area[space.area] for space in self.tables.spaces]
         self.lantern = self.words.parse("lantern")
-        self.well_seal = self.words.parse("1 seal")
 
     def empty(self, seats: int, chance: Chance, options: Mapping[str, str]) -> CastleGame:
         """A game before its set-up."""
         self.check_seats(seats)
-        game = CastleGame(self, seats, seats + self.rivals, chance)
+        game = self.game(self, seats, seats + self.rivals, chance)
         game.options = self.check_options(options)
         game.stacking = self.stacking[game.clans]
         return game
-
-    def read(self, data: bytes, chance: Chance) -> CastleGame:
-        """The game that `dumps` wrote."""
-        return unpack(self, data, chance)
 
     def parse(self, position: Mapping[str, Any], chance: Chance) -> CastleGame:
         """The game of a position in JSON form."""
@@ -115,10 +123,6 @@ class CastleRuleset(Ruleset):
     def tell(self, record: Record, seats: int) -> str:
         """An event in words."""
         return tell(self, record, seats)
-
-    def write(self, game: CastleGame) -> bytes:
-        """The position as compact bytes."""
-        return pack(game)
 
     def describe(self, game: CastleGame) -> dict[str, Any]:
         """The position with names instead of numbers."""

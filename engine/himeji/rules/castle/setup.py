@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from himeji.rules.castle.courtiers import draw_castle_card
-from himeji.rules.castle.rounds import roll_dice
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
     DAIMYO_PILE,
     DIE_TILE_PILE,
@@ -28,6 +25,9 @@ from himeji.rules.castle.words import (
     YARD_OF_TILE,
     YARD_TILE_PILE,
 )
+from himeji.rules.castle.courtiers import draw_castle_card
+from himeji.rules.castle.rounds import roll_dice
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.game import DRAW, Step
 
 PICKED: Final = 1
@@ -191,7 +191,6 @@ class PickPair(Step):
         return 0 if game.pairs[2 * (action - PICK)] else PICKED
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Somebody has it."""
         return "that pair is taken", "B-1.7"
 
     def question(self, game: CastleGame) -> str:
@@ -225,9 +224,7 @@ class EndOfDraft(Step):
         super().__init__(-1, "B-1.7")
 
     def run(self, game: CastleGame) -> None:
-        """From now on seals may be exchanged (B-6.3)."""
-        game.pairs = game.pair_tiles = ()
-        game.drafting = False
+        game.end_draft()
 
 
 BASE_SETUP = (

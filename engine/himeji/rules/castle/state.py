@@ -2,39 +2,94 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any
 
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     CARD_MOVED,
     COURTIER_PLACES,
     FIRST_ROW,
-    GEISHA_PLACES,
-    GOODS,
     IN_DOMAIN,
-    INFLUENCE,
     INFLUENCE_MOVED,
     MEMBERS,
-    PILE_NAMES,
+    PILES,
     ROOMS,
     TILE_SLOTS,
     TO_LANTERN,
+    WELL_SPACE,
     YARDS,
 )
 from himeji.rules.chance import Chance
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import GOODS, INFLUENCE
 from himeji.rules.effects import Effect
 from himeji.rules.game import DRAW
+from himeji.rules.packing import (
+    FlagField,
+    GroupsField,
+    ListField,
+    Packer,
+    StateField,
+    StateTable,
+    TupleField,
+    Unpacker,
+)
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
 
 NO_TILES = (0,) * TILE_SLOTS
-NO_CARDS = (0,) * len(PILE_NAMES)
+NO_CARDS = (0,) * PILES
+EXPANSION_LISTS = 5  # that every position has, so that an expansion does not move what follows
 
 
-@final
+class DieTiles(TupleField):
+    """The die tiles, from which follows what lies beside which row."""
+
+    def fill(self, game: Any, feed: Unpacker) -> None:
+        game.set_tiles(self.take(feed))
+
+
+class Decks(GroupsField):
+    """Of all piles the unseen cards of those that are drawn from during play."""
+
+    def __init__(self, name: str, decks: tuple[int, ...]) -> None:
+        super().__init__(name)
+        self.decks = decks
+
+    def put(self, value: Any, out: Packer) -> None:
+        out.put_groups([value[pile] for pile in self.decks])
+
+    def fill(self, game: Any, feed: Unpacker) -> None:
+        for pile, cards in zip(self.decks, self.take(feed), strict=True):
+            game.unseen[pile] = cards
+
+
+def castle_state(decks: tuple[int, ...], own: tuple[ListField, ...]) -> StateTable:
+    """The table of state fields of a ruleset with these decks and lists of its own."""
+    numbers = ("round", "turn", "deal", "daimyo", "hand", "hand_side")
+    lists = (
+        *("goods", "courtiers", "gardeners", "warriors", "action_card", "domain_dice"),
+        *("left", "right", "rooms", "slots"),
+    )
+    return StateTable(
+        (*[StateField(name) for name in numbers], FlagField("drafting"), FlagField("over")),
+        (
+            *[ListField(name) for name in lists],
+            *[TupleField(name) for name in ("order", "markers")],
+            DieTiles("tiles"),
+            *[TupleField(name) for name in ("gardens", "yard_tiles", "pairs", "tops", "under")],
+            *own,
+        ),
+        (
+            *[GroupsField(name) for name in ("lanterns", "centre", "spaces")],
+            Decks("unseen", decks),
+        ),
+        spare_lists=EXPANSION_LISTS - len(own),
+    )
+
+
 class CastleGame(ClanGame):
-    """A game of the castle family. The comments say what each list holds; words.py, the numbers.
+    """A game of the castle family. Comments say what lists hold, constants.py what numbers mean.
 
     Lists change in place; tuples are replaced, so that clones can share them.
     """
@@ -43,6 +98,7 @@ class CastleGame(ClanGame):
         super().__init__(rules, seats, clans, chance, rules.tables.caps)
         self.rules = rules
         self.tables = rules.tables
+        there = 1 if clans else 0  # without clans: a clone, which gets its lists from the original
         self.stacking = 1  # dice that fit on a main-board space (B-2.6)
         self.deal = 1  # which deal of the castle cards stands (B-1.2); names chance slots
         self.courtiers: list[int] = [0] * (clans * COURTIER_PLACES)  # seat * places + place
@@ -55,29 +111,25 @@ class CastleGame(ClanGame):
         self.domain_dice: list[int] = [0] * (clans * 4)  # seat * 4 + colour of the row: value
         self.order: tuple[int, ...] = ()  # turn order
         self.markers: tuple[int, ...] = ()  # influence markers, later lies higher (B-6.2)
-        self.left: list[int] = [0] * 4  # value of the die at the end of each bridge, 0 is none
-        self.right: list[int] = [0] * 4
-        self.centre: list[tuple[int, ...]] = [()] * 4
+        self.left: list[int] = [0] * (4 * there)  # value of the die at a bridge's end, 0 is none
+        self.right: list[int] = [0] * (4 * there)
+        self.centre: list[tuple[int, ...]] = [()] * (4 * there)
         self.hand = 0  # the die taken and not yet placed
         self.hand_side = 0
-        self.spaces: list[tuple[int, ...]] = [()] * len(self.tables.spaces)  # dice, bottom first
+        spaces = len(self.tables.spaces) * there
+        self.spaces: list[tuple[int, ...]] = [()] * spaces  # dice, bottom first
         self.tiles: tuple[int, ...] = NO_TILES  # die tiles by slot
         self.beside: tuple[int, ...] = ()  # room * 4 + colour: mask of rows beside such a tile
         self.well: tuple[Effect, ...] = ()  # the seal and both tile rewards (B-3.5)
-        self.rooms: list[int] = [0] * ROOMS  # castle cards; 0 while a card waits to be replaced
-        self.unseen: list[tuple[int, ...]] = [()] * len(PILE_NAMES)  # of each pile, ascending
+        self.rooms: list[int] = [0] * (ROOMS * there)  # castle cards; 0 while the next one waits
+        self.unseen: list[tuple[int, ...]] = [()] * (PILES * there)  # of each pile, ascending
         self.tops: tuple[int, ...] = NO_CARDS  # the card that lies visible on each pile, 0 is none
-        self.under: tuple[int, ...] = ()  # solitaire cards put under their deck, next one first
+        self.under: tuple[int, ...] = ()  # cards put under their deck, next one first
         self.daimyo = 0
         self.slots: list[int] = [0, 0, 0]  # seat + 1 of the courtier on a daimyo slot
         self.gardens: tuple[int, ...] = ()
         self.yard_tiles: tuple[int, ...] = ()
         self.pairs: tuple[int, ...] = ()  # resource card, action card, ...; 0 is picked
-        self.pair_tiles: tuple[int, ...] = ()  # Matcha: the ceremony tile of each pair
-        self.geishas: tuple[int, ...] = rules.geishas_at_home * clans  # seat * places + place
-        self.lilies: tuple[int, ...] = ()  # water lilies in the pond
-        self.ceremonies: tuple[int, ...] = ()  # tiles of the tea house rooms and the overlook
-        self.domain_tiles: tuple[int, ...] = rules.no_tile * clans  # ceremony tile, 0 is none yet
 
     # --- members ------------------------------------------------------------------------------
 
@@ -87,10 +139,8 @@ class CastleGame(ClanGame):
             return MEMBERS - self.courtiers[seat * COURTIER_PLACES + IN_DOMAIN]
         if row == 1:
             return self.gardeners[seat].bit_count()
-        if row == 2:
-            at = seat * YARDS
-            return self.warriors[at] + self.warriors[at + 1] + self.warriors[at + 2]
-        return MEMBERS - self.geishas[seat * GEISHA_PLACES + IN_DOMAIN]
+        at = seat * YARDS
+        return self.warriors[at] + self.warriors[at + 1] + self.warriors[at + 2]
 
     def visible(self, seat: int, row: int) -> tuple[Effect, ...]:
         """The visible rewards of a domain row: the first cell and one for each member gone."""
@@ -121,6 +171,11 @@ class CastleGame(ClanGame):
         self.lanterns[seat] = (*self.lanterns[seat], card)
         self.note(CARD_MOVED, seat, card, TO_LANTERN, rule)
 
+    def end_draft(self) -> None:
+        """The left-over pair leaves the game; from now on seals may be exchanged (B-1.7, B-6.3)."""
+        self.pairs = ()
+        self.drafting = False
+
     def set_tiles(self, tiles: tuple[int, ...]) -> None:
         """Lay the die tiles out, and remember which rows stand beside which colour."""
         self.tiles = tiles
@@ -135,7 +190,7 @@ class CastleGame(ClanGame):
             for slot, tile in enumerate(tiles)
             if self.tables.slot_room[slot] < 0
         ]
-        self.well = (self.rules.well_seal, *rewards)
+        self.well = (*self.tables.spaces[WELL_SPACE].gives, *rewards)
 
     def row_shines(self, row_number: int, colour: int) -> bool:
         """Whether a castle row stands beside a tile of that colour."""
@@ -162,6 +217,15 @@ class CastleGame(ClanGame):
     def clone(self) -> CastleGame:
         """An independent copy, chance included, without the log of events."""
         twin = CastleGame(self.rules, self.seats, 0, self.chance.clone())
+        self.copy_to(twin)
+        return twin
+
+    def copy_to(self, twin: CastleGame) -> None:
+        """Copy the state to a game that has none.
+
+        Spelled out because it is hot: direct attributes are several times faster than a loop over
+        the table of state fields. A test compares the two.
+        """
         twin.clans = self.clans
         twin.log = None
         twin.options = self.options
@@ -200,12 +264,6 @@ class CastleGame(ClanGame):
         twin.gardens = self.gardens
         twin.yard_tiles = self.yard_tiles
         twin.pairs = self.pairs
-        twin.pair_tiles = self.pair_tiles
-        twin.geishas = self.geishas
-        twin.lilies = self.lilies
-        twin.ceremonies = self.ceremonies
-        twin.domain_tiles = self.domain_tiles
-        return twin
 
     def tie_break(self, clan: int) -> tuple[int, ...]:
         """The higher place in the turn order (B-7.5)."""

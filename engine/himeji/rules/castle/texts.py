@@ -1,66 +1,40 @@
-"""The texts of the action tables of the castle family, block by block."""
+"""The texts of the castle family: its action table, block by block, and what its steps are."""
 
 from __future__ import annotations
 
-from himeji.rules.castle.words import (
+from typing import Final
+
+from himeji.rules.actions import Block, spread
+from himeji.rules.castle.constants import (
     ACTIVATE,
     AUDIENCE,
-    CEREMONY,
-    CHASEN,
     CLIMB,
     CLIMBS,
-    COLOUR_NAMES,
-    CURTAIN,
-    CURTAIN_NAMES,
     DOMAIN_ROW,
-    DOMAIN_SPACE,
-    ENTRANCE,
-    EXCHANGE_COIN,
-    EXCHANGE_RESOURCE,
     FIRST,
-    FIRST_OF_TEA,
     GARDEN_NAMES,
-    GEISHA,
-    GEISHA_PLACE_NAMES,
     GO_ON,
-    GREEN,
-    KEEP,
-    LILIES,
-    OUTSKIRTS_CARD,
-    OUTSKIRTS_PILES,
     PART_NAMES,
     PAY_CHECKPOINT,
     PICK,
-    PILE_NAMES,
     PLACE,
     PLACE_NAMES,
     PLANT,
-    POND,
-    RIVAL_CLIMBER,
-    RIVAL_DISCARD,
-    RIVAL_GARDEN,
-    RIVAL_ROOM,
-    RIVAL_WALK,
     ROOMS,
     ROW,
     ROW_NAMES,
-    SIDE_NAMES,
     SLOT,
     SPACE_NAMES,
-    START_KIND_NAMES,
     STOP,
     TAKE,
     TAKEN_ROW,
-    TEA_PART_NAMES,
     TRAIN,
-    WALK,
-    WALKS,
     WORKER,
     WORKER_NAMES,
     YARD_TILE,
     YARD_TILE_NAMES,
 )
-from himeji.rules.words import Block, filled, spread
+from himeji.rules.constants import COLOUR_NAMES, EXCHANGE_COIN, SIDE_NAMES
 
 
 def base_texts() -> dict[int, str]:
@@ -73,11 +47,11 @@ def base_texts() -> dict[int, str]:
     climbs = [f"{PLACE_NAMES[start]} {PLACE_NAMES[end]}" for start, end in CLIMBS]
     blocks: list[Block] = [
         (TAKE, "take {}", [f"{colour} {side}" for colour in colours for side in SIDE_NAMES]),
-        (PLACE, "place {}", SPACE_NAMES[: DOMAIN_SPACE + len(colours)]),
+        (PLACE, "place {}", SPACE_NAMES),
         (ROW, "row {}", rows),
         (TAKEN_ROW, "row {} of the card taken", "123"),
         (DOMAIN_ROW, "domain-row {}", colours),
-        (WORKER, "do {}", WORKER_NAMES[:3]),
+        (WORKER, "do {}", WORKER_NAMES),
         (CLIMB, "climb {}", climbs),
         (SLOT, "daimyo slot {}", "123"),
         (PLANT, "garden {}", GARDEN_NAMES),
@@ -97,53 +71,52 @@ def base_texts() -> dict[int, str]:
     return spread(blocks, texts)
 
 
-def rival_texts() -> dict[int, str]:
-    """What a rival adds: the player's choices for it (S-7)."""
-    rooms = SPACE_NAMES[:ROOMS]
-    return filled(
-        [
-            (RIVAL_GARDEN, "rival gardener {}", GARDEN_NAMES),
-            (RIVAL_CLIMBER, "rival climbs from {}", rooms),
-            (RIVAL_ROOM, "rival climbs to {}", rooms),
-        ]
-    )
-
-
-def tea_texts() -> dict[int, str]:
-    """What Matcha adds to the base game."""
-    walks = [f"{GEISHA_PLACE_NAMES[start]} {GEISHA_PLACE_NAMES[end]}" for start, end, _ in WALKS]
-    texts = {
-        EXCHANGE_RESOURCE + CHASEN: "exchange 2 seals for 1 chasen",
-        WORKER + GEISHA: "do geisha",
-        ENTRANCE: "entrance",
-        POND: "activate pond",
-        LILIES: "take the water lilies",
-        CEREMONY: "use the ceremony tile",
-    }
-    return texts | filled(
-        [
-            (TAKE + 2 * GREEN, "take green {}", SIDE_NAMES),
-            (PLACE + DOMAIN_SPACE + GREEN, "place {}", SPACE_NAMES[DOMAIN_SPACE + GREEN :]),
-            (WALK, "walk {}", walks),
-            (CURTAIN, "curtain {}", CURTAIN_NAMES),
-            (OUTSKIRTS_CARD, "take {} card", _decks()),
-            (FIRST_OF_TEA, "first {}", TEA_PART_NAMES),
-        ]
-    )
-
-
-def tea_rival_texts() -> dict[int, str]:
-    """What Matcha adds to the solitaire game."""
-    walks = [f"{GEISHA_PLACE_NAMES[start]} {GEISHA_PLACE_NAMES[end]}" for start, end, _ in WALKS]
-    kept = [f"{kind} {number}" for kind in START_KIND_NAMES for number in (1, 2)]
-    return filled(
-        [
-            (KEEP, "keep {}", kept),
-            (RIVAL_WALK, "rival walks {}", walks),
-            (RIVAL_DISCARD, "discard {} card", _decks()),
-        ]
-    )
-
-
-def _decks() -> list[str]:
-    return [PILE_NAMES[pile] for pile in OUTSKIRTS_PILES]
+STEP_TEXTS: Final = {
+    "take-die": "Take a die from the end of a bridge (B-2.3).",
+    "place-die": "Place the die in hand (B-2.5).",
+    "enter-space": "The effects of the space in which a die was placed (B-2.3).",
+    "room-rows": "Perform one of the card's rows beside a tile of the die's colour, "
+    "or be done (B-3.1).",
+    "parts": "Choose what comes first of several things that happen at once (B-2.8).",
+    "seals-at-cap": "Exchange seals or go on, before seals are lost at their cap (B-6.3).",
+    "choose-resource": "Choose one unit of a resource.",
+    "checkpoint": "Pay the seals of a checkpoint, or stop before it (B-6.2).",
+    "choose-castle-row": "Choose a castle row that an icon points at, or be done (B-5.3, B-5.4).",
+    "offer": "Perform a row of a card or a garden, or be done (B-2.7).",
+    "choose-domain-row": "Choose a row of the own domain, or be done (B-5.5).",
+    "action-card-row": "Offers the row of the action card beside a line of the domain (B-3.6).",
+    "choose-worker": "Choose a worker action of Outside the Walls, or be done (B-3.4).",
+    "courtier": "Use a half of COURTIER that is still open, or be done (B-4.1).",
+    "gardener": "Place a gardener, or be done (B-4.6).",
+    "warrior": "Place a warrior, or be done (B-4.7).",
+    "yard-tiles": "Use one of the yard's tiles, or be done (B-4.7).",
+    "refill": "A room gets its next card (B-4.4).",
+    "light-row": "Choose a light row of the card that was taken (B-4.4).",
+    "daimyo-slot": "Choose a slot of the daimyo card (B-4.5).",
+    "phase": "One of the things at the end of a round or of the game (B-7.1 to B-7.3).",
+    "gardens-of-seat": "Fixes which gardens of a seat are activated (B-7.2).",
+    "activate-gardens": "Activate one of the gardens, or be done (B-7.2).",
+    "last-exchange": "Exchange seals for the last time, or be done (B-6.3).",
+    "pick-pair": "Pick a starting pair (B-1.7).",
+    "end-of-draft": "The set-up ends and the left-over pair leaves the game (B-1.7).",
+}
+FIELD_TEXTS: Final = {
+    "space": "the space",
+    "die": "the die",
+    "room": "the room",
+    "card": "the card",
+    "rows": "the rows still to be performed",
+    "rule": "the rule by which it is granted",
+    "effects": "the effects",
+    "amount": "how many are to come",
+    "steps": "the steps still to be walked",
+    "icon": "the icon",
+    "place": "the row of the card, from 0",
+    "line": "the line of the domain",
+    "workers": "the worker actions on offer",
+    "audience": "whether an audience is still open",
+    "climb": "whether a climb is still open",
+    "tiles": "the tiles still to be used",
+    "number": "which one, from 0, in the order in which they happen",
+    "gardens": "the gardens: still to be activated, to choose from, or already used",
+}

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from himeji.rules.castle.components import Row, Space
-from himeji.rules.castle.icons import perform, price_refusal, use_domain_row
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
-    COIN,
-    COLOUR_NAMES,
+from himeji.rules.castle.constants import (
     DIE_PLACED,
     DIE_TAKEN,
     DIPLOMAT_ROOMS,
     DOMAIN_SPACE,
-    DONE,
     FIRST_ROW,
-    LEFT,
     PLACE,
     ROW,
-    SIDE_NAMES,
     TAKE,
-    count,
 )
+from himeji.rules.castle.icons import perform, price_refusal, use_domain_row
+from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.workers import ChooseWorker, Worker
+from himeji.rules.constants import COIN, COLOUR_NAMES, DONE, LEFT, SIDE_NAMES, count
+from himeji.rules.effect_order import grant
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
 
 EMPTY: Final = 1  # blocked: no die lies there
 COLOUR: Final = 2  # blocked: the space does not take this colour
@@ -94,6 +89,8 @@ def take_from_bridge(game: CastleGame, colour: int, side: int) -> int:
 class Area:
     """The rules of one kind of space for dice."""
 
+    text: ClassVar[str] = "A space for dice."  # for those who have no engine
+
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
         """The value that a die is compared with: the die underneath or the printed one (B-2.5)."""
         dice = game.spaces[number]
@@ -125,15 +122,18 @@ def room_rule(room: int) -> str:
     return "B-3.2" if room in DIPLOMAT_ROOMS else "B-3.1"
 
 
-class Castle(Area):
+class CastleArea(Area):
     """Steward and diplomat rooms (B-3.1, B-3.2)."""
+
+    text: ClassVar[str] = (
+        "A room of the castle: the die's colour must be on a tile beside it (B-3.1, B-3.2)."
+    )
 
     def accepts(self, game: CastleGame, number: int, colour: int) -> bool:
         """The colour must be on one of the room's tiles."""
         return game.beside[number * 4 + colour] > 0
 
     def colour_refusal(self, number: int, colour: int) -> tuple[str, str]:
-        """No such tile."""
         return f"no tile of that room is {COLOUR_NAMES[colour]}", room_rule(number)
 
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
@@ -142,11 +142,12 @@ class Castle(Area):
         game.stack.append(RoomRows(seat, number, game.rooms[number], mask))
 
 
-class Outside(Area):
+class OutsideArea(Area):
     """Outside the Walls: any colour, one of two worker actions (B-3.4)."""
 
+    text: ClassVar[str] = "Outside the Walls: one of the worker actions (B-3.4)."
+
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
-        """Ask which one."""
         offers = game.tables.spaces[number].offers
         workers = sorted(offer.worker for offer in offers if isinstance(offer, Worker))
         game.stack.append(ChooseWorker(seat, tuple(workers)))
@@ -154,6 +155,10 @@ class Outside(Area):
 
 class WellArea(Area):
     """The Well: any colour, any number of dice, always compared with its printed 1 (B-3.5)."""
+
+    text: ClassVar[str] = (
+        "The Well: any number of dice; a seal and the rewards of both tiles (B-3.5)."
+    )
 
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
         """Always the printed value (B-2.5)."""
@@ -168,7 +173,7 @@ class WellArea(Area):
         grant(game, seat, game.well, "B-3.5")
 
 
-class Domain(Area):
+class DomainArea(Area):
     """The rows of the own domain (B-3.6)."""
 
     def covered(self, game: CastleGame, seat: int, number: int, space: Space) -> int:
@@ -184,7 +189,6 @@ class Domain(Area):
         return colour == number - DOMAIN_SPACE
 
     def colour_refusal(self, number: int, colour: int) -> tuple[str, str]:
-        """Another row."""
         return f"a {COLOUR_NAMES[colour]} die goes on the {COLOUR_NAMES[colour]} row", "B-3.6"
 
     def lay(self, game: CastleGame, seat: int, number: int, die: int) -> None:
@@ -206,7 +210,6 @@ class PlaceDie(Step):
         super().__init__(seat, "B-2.3")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Every space."""
         return game.rules.places
 
     def difference(self, game: CastleGame, number: int) -> int:
@@ -266,7 +269,6 @@ class EnterSpace(Step):
         self.die = die
 
     def run(self, game: CastleGame) -> None:
-        """Ask the area."""
         game.rules.areas[self.space].enter(game, self.seat, self.space, self.die)
 
 
@@ -328,8 +330,8 @@ class RoomRows(Step):
 
 
 AREAS: Final[dict[str, Area]] = {
-    "castle": Castle(),
-    "outside": Outside(),
+    "castle": CastleArea(),
+    "outside": OutsideArea(),
     "well": WellArea(),
-    "domain": Domain(),
+    "domain": DomainArea(),
 }

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.courtiers import Courtier
-from himeji.rules.castle.icons import Offer
-from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.words import (
+from himeji.rules.castle.constants import (
     COURTIER,
-    DONE,
-    FOOD,
     GARDENER,
     GARDENS,
-    IRON,
     MEMBER_MOVED,
     MEMBERS,
     PLANT,
@@ -27,6 +21,10 @@ from himeji.rules.castle.words import (
     YARD_TILE_NAMES,
     YARDS,
 )
+from himeji.rules.castle.courtiers import Courtier
+from himeji.rules.castle.icons import Offer
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import DONE, FOOD, IRON
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 
@@ -63,7 +61,6 @@ class ChooseWorker(Step):
         self.workers = workers  # ascending
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """Every worker action."""
         return (DONE, WORKER + COURTIER, WORKER + GARDENER, WORKER + WARRIOR)
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -71,16 +68,13 @@ class ChooseWorker(Step):
         return 0 if action == DONE or action - WORKER in self.workers else NOT_OFFERED
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Name the two."""
         names = " or ".join([WORKER_NAMES[worker] for worker in self.workers])
         return f"that side offers {names}", "B-3.4"
 
     def question(self, game: CastleGame) -> str:
-        """Ask which."""
         return "choose a worker action of Outside the Walls"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        """Begin it."""
         if action != DONE:
             game.stack.append(worker_step(self.seat, action - WORKER))
 
@@ -97,7 +91,6 @@ class Gardener(Step):
         super().__init__(seat, "B-4.6")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """The six gardens."""
         return _GARDEN_CHOICES
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -113,7 +106,6 @@ class Gardener(Step):
         return NO_MEMBER if mask.bit_count() == MEMBERS else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         garden = action - PLANT
         if block == TAKEN:
             return f"a gardener of seat {self.seat} is there already", "B-4.6"
@@ -151,7 +143,6 @@ class Warrior(Step):
         super().__init__(seat, "B-4.7")
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """The three yards."""
         return _YARD_CHOICES
 
     def blocked(self, game: CastleGame, action: int) -> int:
@@ -163,7 +154,6 @@ class Warrior(Step):
         return NO_MEMBER if game.members_out(self.seat, WARRIOR) == MEMBERS else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == NO_MEMBER:
             return f"seat {self.seat} has no warrior left in its domain", "B-4.7"
         price = game.tables.yard_iron[action - TRAIN]

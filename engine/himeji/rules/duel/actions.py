@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from himeji.rules.duel.cards import Improve
+from himeji.rules.duel.constants import ACTION_NAMES, SEATS
 from himeji.rules.duel.courtier import Climb
-from himeji.rules.duel.grounds import Garden, Training
+from himeji.rules.duel.gardens_and_yards import Garden, Training
 from himeji.rules.duel.lanterns import ChooseZone
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.trade import Trade
-from himeji.rules.duel.words import ACTION_NAMES, SEATS
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from himeji.rules.components import read_money
+from himeji.rules.constants import COIN, COLOUR_NAMES, SEAL, SIDE_NAMES, SWAP
 from himeji.rules.datafile import DataFile, Entry
 from himeji.rules.duel.components import Tables, one, read_colour, read_gain, read_icons
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLUMN_NAMES,
     FRAME_NAMES,
@@ -17,7 +18,6 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
 )
 from himeji.rules.effects import Parse
-from himeji.rules.words import COIN, COLOUR_NAMES, SEAL, SIDE_NAMES, SWAP
 
 
 def read_locations(tables: Tables, data: DataFile, _parse: Parse) -> None:

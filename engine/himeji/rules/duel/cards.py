@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.duel.payments import affordable, lack, pay_price
-from himeji.rules.duel.state import IN_AREA, DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import DONE, PERFORM
+from himeji.rules.duel.constants import (
     BUY,
     CARD_IMPROVED,
     COMPONENT_GAINED,
@@ -15,11 +14,12 @@ from himeji.rules.duel.words import (
     IMPROVE,
     INFLUENCE_CARDS,
 )
+from himeji.rules.duel.payments import affordable, lack, pay_price
+from himeji.rules.duel.state import IN_AREA, DuelGame
+from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
-from himeji.rules.parts import grant
-from himeji.rules.words import DONE, PERFORM
 
 EMPTY: Final = 1  # blocked: the deck is empty
 PRICE: Final = 2  # blocked: the price cannot be paid
@@ -72,7 +72,6 @@ class ChooseCard(Step):
         self.free = free
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """The three decks."""
         return _DECK_CHOICES
 
     def blocked(self, game: DuelGame, action: int) -> int:
@@ -177,7 +176,6 @@ class ScrollEffects(Step):
         return scroll_fault(game, self.seat, self.card)
 
     def run(self, game: DuelGame) -> None:
-        """Grant them."""
         grant(game, self.seat, game.tables.of(self.card).gives, "D-6.1")
 
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from himeji.rules.duel.position import masked
-from himeji.rules.duel.rounds import EndOfGame, LastExchange, is_played_out
-from himeji.rules.duel.setup import FIRST_GAME, EndOfDraft, PickStart
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.turn import MoveToken
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COIN, COLOUR_NAMES, SEAL
+from himeji.rules.duel.constants import (
     COLOURS,
     COLUMN_NAMES,
     COLUMNS,
@@ -26,8 +22,12 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.reading import step_faults, twice
-from himeji.rules.words import COIN, COLOUR_NAMES, SEAL
+from himeji.rules.duel.position import masked
+from himeji.rules.duel.rounds import EndOfGame, LastExchange, is_played_out
+from himeji.rules.duel.setup import FIRST_GAME, EndOfDraft, PickStart
+from himeji.rules.duel.state import DuelGame
+from himeji.rules.duel.turn import MoveToken
+from himeji.rules.position_reader import step_faults, twice
 
 ALL_IN_PLAY = ("influence-card", "lantern-card", "activation-tile", "location-tile")
 WARES = ("common-merchandise", "luxury-merchandise")

@@ -8,15 +8,16 @@ from typing import NamedTuple
 from himeji.rules.components import (
     AnyComponent,
     Box,
+    BoxContents,
     Invariants,
-    Plan,
     Readers,
     ReadPart,
     effects,
     fill,
 )
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 from himeji.rules.datafile import DataFile, Entry
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTION_NAMES,
     COLOURS,
     FRAME_NAMES,
@@ -28,7 +29,6 @@ from himeji.rules.duel.words import (
     TILE_SPACES,
 )
 from himeji.rules.effects import Effect, Parse
-from himeji.rules.words import COIN, COLOUR_NAMES, GOOD_NAMES, SEAL
 
 ANY_RESOURCE = -1  # a price in any mix of resources
 ANY_PIECE = -2  # a price in any mix of coins and seals
@@ -95,7 +95,7 @@ def load(
 ) -> Tables:
     """Read a data file of Duel and check it completely."""
     tables = Tables()
-    fill(tables, DataFile(file, text), parse, Plan(Component, READERS, board, invariants))
+    fill(tables, DataFile(file, text), parse, BoxContents(Component, READERS, board, invariants))
     return tables
 
 

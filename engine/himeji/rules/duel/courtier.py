@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.duel.priced import Priced
+from himeji.rules.constants import DONE, PEARL, SIDE_NAMES, count
+from himeji.rules.duel.constants import CLIMB, COURTIER_MOVED, TOP_SPACE
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import CLIMB, COURTIER_MOVED, TOP_SPACE
-from himeji.rules.parts import grant
-from himeji.rules.words import DONE, PEARL, SIDE_NAMES, count
+from himeji.rules.duel.well import Priced
+from himeji.rules.effect_order import grant
 
 OTHER_PATH: Final = 1  # blocked: that is the opponent's path
 TOO_HIGH: Final = 2  # blocked: fewer spaces are left
@@ -44,7 +44,6 @@ class Climb(Priced):
         return PRICE if game.has(self.seat, PEARL) < self.price(game, spaces + 1) else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         side, spaces = divmod(action - CLIMB, 2)
         if block == OTHER_PATH:
             own = SIDE_NAMES[1 - side]
@@ -56,7 +55,6 @@ class Climb(Priced):
         return f"it costs {count(price, PEARL)}, seat {self.seat} has {held}", "D-6.4"
 
     def question(self, game: DuelGame) -> str:
-        """Ask how far."""
         return "climb with the courtier"
 
     def resolve(self, game: DuelGame, action: int) -> None:

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from himeji.rules import description
 from himeji.rules.components import describe_component
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, count
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price
-from himeji.rules.duel.words import ACTION_NAMES, FRAME_NAMES, ICON_NAMES, KIND_NAMES, TILE_SPACES
+from himeji.rules.duel.constants import (
+    ACTION_NAMES,
+    FRAME_NAMES,
+    ICON_NAMES,
+    KIND_NAMES,
+    TILE_SPACES,
+)
 from himeji.rules.effects import describe_face
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, count
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset
@@ -45,17 +51,17 @@ def _faces(card: Component) -> Iterator[description.Face]:
             frame, place = divmod(number, TILE_SPACES)
             yield describe_face(f"{FRAME_NAMES[frame]}-{place + 1}", space)
     if card.amount:
-        gain = description.Effect("gain", GOOD_NAMES[card.good], card.amount)
+        gain = description.DescribedEffect("gain", GOOD_NAMES[card.good], card.amount)
         name = "back" if card.gives else "front"
         yield description.Face(name, f"{card.amount} {GOOD_NAMES[card.good]}", (gain,))
     if any(card.icons):
         yield _icons("back" if card.gives else "front", card.icons)
     if card.kind == "activation-tile":
         name = ACTION_NAMES[card.action]
-        yield description.Face("front", name, (description.Effect(name),))
+        yield description.Face("front", name, (description.DescribedEffect(name),))
     if card.kind == "location-tile":
         colour = COLOUR_NAMES[card.colour]
-        lantern = description.Effect("lantern", colour)
+        lantern = description.DescribedEffect("lantern", colour)
         yield description.Face("front", f"{colour} lantern", (lantern,))
 
 
@@ -63,15 +69,15 @@ def _scroll(card: Component) -> description.Face:
     face = describe_face("front", card.gives)
     if not card.cost.amount:
         return face
-    cost = description.Effect("", currency(card.cost), card.cost.amount)
-    bought = description.Effect("pay", costs=(cost,), parts=face.effects)
+    cost = description.DescribedEffect("", currency(card.cost), card.cost.amount)
+    bought = description.DescribedEffect("pay", costs=(cost,), parts=face.effects)
     return face._replace(text=f"for {price_text(card.cost)}: {face.text}", effects=(bought,))
 
 
 def _icons(name: str, icons: Sequence[int]) -> description.Face:
     shown = [(number, ICON_NAMES[icon]) for icon, number in enumerate(icons) if number]
     text = ", ".join(f"{number} {icon}{'s' if number > 1 else ''}" for number, icon in shown)
-    effects = tuple(description.Effect("icon", icon, number) for number, icon in shown)
+    effects = tuple(description.DescribedEffect("icon", icon, number) for number, icon in shown)
     return description.Face(name, text, effects)
 
 
@@ -146,6 +152,6 @@ FIELD_WORDS: Final = {
 }
 
 
-def describe_steps(rules: DuelRuleset) -> list[description.StepKind]:
+def describe_steps(rules: DuelRuleset) -> list[description.DescribedStep]:
     """Every kind of step, ascending, with the meaning of the numbers that describe one."""
     return rules.codec.describe(STEP_WORDS, FIELD_WORDS)

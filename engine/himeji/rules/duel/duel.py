@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from himeji.rules.actions import ActionTable
+from himeji.rules.constants import COIN, RESOURCES, SEAL, SWAP, VP
 from himeji.rules.datafile import packaged, revision_of
 from himeji.rules.duel.board import DUEL_BOARD
 from himeji.rules.duel.components import load
-from himeji.rules.duel.events import EVENT_NAMES
+from himeji.rules.duel.constants import SEATS, action_texts
 from himeji.rules.duel.invariants import DUEL_BOX
 from himeji.rules.duel.rounds import next_step
 from himeji.rules.duel.ruleset import DuelRuleset
@@ -16,8 +17,6 @@ from himeji.rules.duel.scoring import DUEL_SCORING
 from himeji.rules.duel.setup import DUEL_SETUP, LAYOUTS
 from himeji.rules.duel.steps import STEP_KINDS
 from himeji.rules.duel.vocabulary import duel_vocabulary
-from himeji.rules.duel.words import SEATS, action_texts
-from himeji.rules.words import COIN, RESOURCES, SEAL, SWAP, VP
 
 
 def duel_ruleset(read: Callable[[str], str] = packaged) -> DuelRuleset:
@@ -35,7 +34,6 @@ def duel_ruleset(read: Callable[[str], str] = packaged) -> DuelRuleset:
             "layout": "How the tiles are laid out: at random, or as fixed for a first game."
         },
         actions=ActionTable("duel", action_texts()),
-        event_kinds=EVENT_NAMES,
         pages=("duel.md",),
         goods=(*RESOURCES, COIN, SEAL, VP, SWAP),
         cap_rule="D-7.1",

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from himeji.rules import events
+from himeji.rules.constants import COLOUR_NAMES, SIDE_NAMES, count
 from himeji.rules.description import EventKind, numbered
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     CARD_IMPROVED,
     COLOURS,
     COLUMN_NAMES,
@@ -29,7 +30,6 @@ from himeji.rules.duel.words import (
 )
 from himeji.rules.events import COMMON_EVENTS, UNUSED, EventWords, Scene, event_names
 from himeji.rules.game import DRAW, EVENT_KINDS, ROLL, Record
-from himeji.rules.words import COLOUR_NAMES, SIDE_NAMES, count
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset

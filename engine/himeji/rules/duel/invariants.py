@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from himeji.rules.duel.components import Tables
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     BLUE_CRANE,
     CARDS_PER_KIND,
     COLOURS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import COIN, GOODS, SEAL
+from himeji.rules.duel.constants import COLOURS, DISPLAY, LANTERN_CARD, ZONE, ZONE_ACTIVATED
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.storage import stow
-from himeji.rules.duel.words import COLOURS, DISPLAY, LANTERN_CARD, ZONE, ZONE_ACTIVATED
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
-from himeji.rules.words import COIN, GOODS, SEAL
 
 ANY_ZONE: Final = -1
 NO_CARD: Final = 1  # blocked: no card lies there
@@ -56,7 +56,6 @@ class ChooseZone(Step):
         super().__init__(seat, "D-6.6")
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Coral, black, white."""
         return (ZONE, ZONE + 1, ZONE + 2)
 
     def question(self, game: DuelGame) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.clans import ClanGame
+from himeji.rules.constants import COIN, FOOD, GOODS, IRON, PEARL, SEAL, count
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Price
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ANY_PAYMENTS,
     MOST_PAID,
     PAY_ANY,
@@ -17,7 +18,6 @@ from himeji.rules.duel.words import (
     PIECE_PAYMENTS,
 )
 from himeji.rules.game import Step
-from himeji.rules.words import COIN, FOOD, GOODS, IRON, PEARL, SEAL, count
 
 TOO_LITTLE: Final = 1  # blocked: not so much of something is held
 
@@ -86,7 +86,6 @@ class PayPieces(Step):
         return 0 if held else TOO_LITTLE
 
     def explain(self, game: ClanGame, action: int, block: int) -> tuple[str, str]:
-        """What is held."""
         coins, seals = game.has(self.seat, COIN), game.has(self.seat, SEAL)
         held = f"{count(coins, COIN)} and {count(seals, SEAL)}"
         return f"seat {self.seat} has {held}", self.rule
@@ -96,7 +95,6 @@ class PayPieces(Step):
         return f"pay {self.amount} in coins and seals"
 
     def resolve(self, game: ClanGame, action: int) -> None:
-        """Pay the mix."""
         coins, seals = PIECE_PAYMENTS[action - PAY_PIECES]
         game.pay(self.seat, COIN, coins, self.rule)
         game.pay(self.seat, SEAL, seals, self.rule)
@@ -128,7 +126,6 @@ class PayResources(Step):
         return TOO_LITTLE
 
     def explain(self, game: ClanGame, action: int, block: int) -> tuple[str, str]:
-        """What is held."""
         held = ", ".join([count(game.has(self.seat, good), good) for good in (FOOD, IRON, PEARL)])
         return f"seat {self.seat} has {held}", self.rule
 
@@ -137,7 +134,6 @@ class PayResources(Step):
         return f"pay {self.amount} of any resource"
 
     def resolve(self, game: ClanGame, action: int) -> None:
-        """Pay the units."""
         food, iron, pearl = ANY_PAYMENTS[action - PAY_ANY]
         game.pay(self.seat, FOOD, food, self.rule)
         game.pay(self.seat, IRON, iron, self.rule)

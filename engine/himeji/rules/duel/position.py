@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLOURS,
     COLUMN_NAMES,
@@ -19,8 +19,8 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARDS,
 )
-from himeji.rules.reading import head
-from himeji.rules.words import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.duel.state import DuelGame
+from himeji.rules.position_reader import head
 
 KEYS = (
     *("ruleset", "revision", "seats", "options", "round", "turn", "starter", "set_up", "over"),

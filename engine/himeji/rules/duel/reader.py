@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from himeji.rules.chance import Chance
+from himeji.rules.constants import GOOD_NAMES, GOODS, SIDE_NAMES
 from himeji.rules.duel.checks import faults
-from himeji.rules.duel.position import ACTIVATION_NAMES, KEYS, ZONE_NAMES, clan
-from himeji.rules.duel.setup import STARTS
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     CARDS_PER_KIND,
     COLOURS,
     COLUMN_NAMES,
@@ -25,8 +23,10 @@ from himeji.rules.duel.words import (
     TURNS,
     YARD_NAMES,
 )
-from himeji.rules.reading import PositionReader, settle
-from himeji.rules.words import GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.duel.position import ACTIVATION_NAMES, KEYS, ZONE_NAMES, clan
+from himeji.rules.duel.setup import STARTS
+from himeji.rules.duel.state import DuelGame
+from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset
@@ -136,7 +136,6 @@ class DuelReader(PositionReader):
             game.hidden_wares[number] = tuple(sorted(self.listed(stack, "below", path, kinds)))
 
     def read_clan(self, game: DuelGame, seat: int, held: Mapping[str, Any], path: str) -> None:
-        """One seat."""
         self.known(held, clan(game, seat), path)
         for good in self.rules.goods:
             most = self.rules.tables.caps[good]

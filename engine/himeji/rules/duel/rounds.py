@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from himeji.rules.clans import FinalExchange
+from himeji.rules.duel.constants import RETURN, ROUND_BEGAN, SEATS, TURNS
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.turn import MoveToken
-from himeji.rules.duel.words import RETURN, ROUND_BEGAN, SEATS, TURNS
 from himeji.rules.game import Step
 from himeji.rules.scoring import end_game
 
@@ -56,5 +56,4 @@ class EndOfGame(Step):
         return "" if is_played_out(game) else "not all turns have been played (D-5.1)"
 
     def run(self, game: DuelGame) -> None:
-        """Score."""
         end_game(game, "D-9.1")

@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from himeji.rules.chance import Chance
-from himeji.rules.description import BoardPart, Component, EventKind, StepKind as DescribedStep
+from himeji.rules.description import BoardPart, Component, DescribedStep, EventKind
+from himeji.rules.duel.board_description import describe_board
 from himeji.rules.duel.components import Tables
+from himeji.rules.duel.constants import DECLINE, DO, SLOT_NAMES
 from himeji.rules.duel.description import describe_components, describe_steps
-from himeji.rules.duel.events import describe_events, tell
-from himeji.rules.duel.packed import pack, unpack
+from himeji.rules.duel.events import EVENT_NAMES, describe_events, tell
 from himeji.rules.duel.position import describe
-from himeji.rules.duel.printed import describe_board
 from himeji.rules.duel.reader import parse
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import DECLINE, DO, SLOT_NAMES
+from himeji.rules.duel.state import DUEL_STATE, DuelGame
 from himeji.rules.effects import Vocabulary
-from himeji.rules.forms import Card, Icons
 from himeji.rules.game import Record
 from himeji.rules.ruleset import Ruleset
+from himeji.rules.step_fields import Card, Icons
 from himeji.rules.steps import StepCodec, StepKind
 
 
@@ -37,8 +36,11 @@ class DuelRuleset(Ruleset):
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
-        forms = {"card": Card(self.tables), "effects": Icons(self.words)}
-        self.codec = StepCodec(self.step_kinds, forms)
+        super().__post_init__()
+        types = {"card": Card(self.tables), "effects": Icons(self.words)}
+        self.state = DUEL_STATE
+        self.event_kinds = EVENT_NAMES
+        self.codec = StepCodec(self.step_kinds, types)
         self.adjacent = tuple(
             sum(1 << slot for slot in slots) for slots in self.tables.slots_of_location
         )
@@ -51,17 +53,9 @@ class DuelRuleset(Ruleset):
         game.options = self.check_options(options)
         return game
 
-    def read(self, data: bytes, chance: Chance) -> DuelGame:
-        """The game that `dumps` wrote."""
-        return unpack(self, data, chance)
-
     def parse(self, position: Mapping[str, Any], chance: Chance) -> DuelGame:
         """The game of a position in JSON form."""
         return parse(self, position, chance)
-
-    def write(self, game: DuelGame) -> bytes:
-        """The position as compact bytes."""
-        return pack(game)
 
     def describe(self, game: DuelGame) -> dict[str, Any]:
         """The position with names instead of numbers."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     BASIC,
     BLUE_CRANE,
     COLUMNS,
@@ -14,6 +13,7 @@ from himeji.rules.duel.words import (
     WHITE_CRANE,
     YARDS,
 )
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.scoring import ScoreLine, coins_and_seals, in_play, resources
 
 

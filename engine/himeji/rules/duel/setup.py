@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.duel.rounds import begin_round
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTIVATION_PILE,
     ACTIVATION_SLOTS,
     COLUMNS,
@@ -28,6 +26,8 @@ from himeji.rules.duel.words import (
     YARD_NAMES,
     YARD_PILE,
 )
+from himeji.rules.duel.rounds import begin_round
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.game import DRAW, Step
 
 PICKED: Final = 1
@@ -132,7 +132,6 @@ class PickStart(Step):
         return 0 if game.offers[action - PICK] else PICKED
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Somebody has it."""
         return "that start card is taken", "D-4.10"
 
     def question(self, game: DuelGame) -> str:

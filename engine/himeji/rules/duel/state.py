@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, final
 
 from himeji.rules.chance import Chance
 from himeji.rules.clans import ClanGame
-from himeji.rules.duel.payments import PayPieces
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COIN, GOODS, SEAL
+from himeji.rules.duel.constants import (
     ACTIVATION_SLOTS,
     COLOURS,
     COLUMNS,
@@ -26,19 +26,41 @@ from himeji.rules.duel.words import (
     TOP_SPACE,
     YARDS,
 )
+from himeji.rules.duel.payments import PayPieces
 from himeji.rules.effects import Effect
 from himeji.rules.game import DRAW, Step
-from himeji.rules.words import COIN, GOODS, SEAL
+from himeji.rules.packing import (
+    FlagField,
+    GroupsField,
+    ListField,
+    StateField,
+    StateTable,
+    TupleField,
+)
 
 if TYPE_CHECKING:
     from himeji.rules.duel.ruleset import DuelRuleset
 
 IN_AREA, IN_ZONE, IN_STORE = 0, 1, 2  # where a component came to, as events say it
 
+LISTS = (
+    *("goods", "tokens", "slots", "tops", "below", "display", "yard_seals", "garden_seals"),
+    *("paths", "courtiers", "wares", "cards", "improved"),
+)
+TUPLES = ("locations", "unseen", "lanterns", "yards", "gardens", "social", "offers")
+DUEL_STATE = StateTable(
+    (
+        *[StateField(name) for name in ("round", "turn", "starter")],
+        *[FlagField(name) for name in ("drafting", "over")],
+    ),
+    (*[ListField(name) for name in LISTS], *[TupleField(name) for name in TUPLES]),
+    [GroupsField(name) for name in ("stacks", "zones", "hidden_wares", "bought")],
+)
+
 
 @final
 class DuelGame(ClanGame):
-    """A game of Duel. The comments say what each list holds; words.py, the numbers.
+    """A game of Duel. Comments say what each list holds, constants.py what the numbers mean.
 
     Lists change in place; tuples are replaced, so that clones can share them.
     """
@@ -154,7 +176,11 @@ class DuelGame(ClanGame):
         self.rules.next_step(self)
 
     def clone(self) -> DuelGame:
-        """An independent copy, chance included, without the log of events."""
+        """An independent copy, chance included, without the log of events.
+
+        Spelled out because it is hot: direct attributes are several times faster than a loop over
+        DUEL_STATE. A test compares the two.
+        """
         twin = DuelGame(self.rules, 0, self.chance.clone())
         twin.clans = self.clans
         twin.log = None

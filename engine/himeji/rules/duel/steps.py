@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from himeji.rules.duel.cards import ChooseCard, Improve, Scroll, ScrollEffects, TakeTop
+from himeji.rules.duel.constants import DECK_NAMES, SLOT_NAMES, STACK_NAMES, YARD_NAMES
 from himeji.rules.duel.courtier import Climb
-from himeji.rules.duel.grounds import Garden, Training, YardReward
+from himeji.rules.duel.gardens_and_yards import Garden, Training, YardReward
 from himeji.rules.duel.lanterns import ChooseZone, TakeLanternCard
 from himeji.rules.duel.payments import PayPieces, PayResources
 from himeji.rules.duel.rounds import EndOfGame, LastExchange
@@ -13,10 +14,9 @@ from himeji.rules.duel.storage import ChoosePiece, Stow
 from himeji.rules.duel.trade import TakeWare, Trade
 from himeji.rules.duel.turn import Adjacent, MoveToken
 from himeji.rules.duel.well import Well
-from himeji.rules.duel.words import DECK_NAMES, SLOT_NAMES, STACK_NAMES, YARD_NAMES
-from himeji.rules.forms import Mask, Name
+from himeji.rules.effect_order import EffectOrder
 from himeji.rules.gains import ChooseResource
-from himeji.rules.parts import Parts
+from himeji.rules.step_fields import Mask, Name
 from himeji.rules.steps import FLAG, NUMBER, RULE, StepKind
 
 DECK = Name(DECK_NAMES)
@@ -27,7 +27,7 @@ STEP_KINDS: tuple[StepKind, ...] = (
     StepKind("end-of-draft", EndOfDraft),
     StepKind("move-token", MoveToken, seat=NUMBER, swap=FLAG),
     StepKind("adjacent", Adjacent, seat=NUMBER, slots=Mask(SLOT_NAMES)),
-    StepKind("parts", Parts, seat=NUMBER, rule=RULE, effects="effects"),
+    StepKind("parts", EffectOrder, seat=NUMBER, rule=RULE, effects="effects"),
     StepKind("choose-resource", ChooseResource, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("choose-piece", ChoosePiece, seat=NUMBER, amount=NUMBER, rule=RULE),
     StepKind("stow", Stow, seat=NUMBER, coins=NUMBER, seals=NUMBER),

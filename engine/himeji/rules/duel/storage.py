@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.words import (
+from himeji.rules.constants import COIN, GOOD_NAMES, GOODS, SEAL
+from himeji.rules.duel.constants import (
     CHOOSE_COIN,
     CHOOSE_SEAL,
     DISCARD_COIN,
@@ -15,10 +15,10 @@ from himeji.rules.duel.words import (
     LOSE_COIN,
     LOSE_SEAL,
 )
+from himeji.rules.duel.state import DuelGame
 from himeji.rules.effects import Effect
 from himeji.rules.gains import MOST_AMOUNT, amount_fault
 from himeji.rules.game import LOST, Step
-from himeji.rules.words import COIN, GOOD_NAMES, GOODS, SEAL
 
 RULE: Final = "D-7.1"
 NONE_HELD: Final = 1  # blocked: no piece of that kind can be discarded
@@ -33,7 +33,6 @@ class GainPieces(Effect):
         self.amount = amount
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:
-        """Store them."""
         if self.good == COIN:
             stow(game, seat, self.amount, 0, rule)
         else:
@@ -63,7 +62,6 @@ class ChoosePiece(Step):
         return amount_fault(self.amount)
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """Both kinds."""
         return (CHOOSE_COIN, CHOOSE_SEAL)
 
     def question(self, game: DuelGame) -> str:
@@ -135,7 +133,6 @@ class Stow(Step):
         return 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Nothing to discard."""
         name = "coin" if action == DISCARD_COIN else "seal"
         return f"seat {self.seat} holds no {name}", RULE
 

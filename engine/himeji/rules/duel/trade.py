@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import DONE
 from himeji.rules.duel.cards import TakeTop, blocked_deck, explain_deck
 from himeji.rules.duel.components import ANY_RESOURCE, Price
+from himeji.rules.duel.constants import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
 from himeji.rules.duel.payments import lack, pay_price, resources_held
-from himeji.rules.duel.priced import Priced
 from himeji.rules.duel.state import IN_STORE, DuelGame
-from himeji.rules.duel.words import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
+from himeji.rules.duel.well import Priced
 from himeji.rules.game import Step
-from himeji.rules.words import DONE
 
 NO_CARD: Final = 1  # blocked: the card cannot be bought
 SOLD_OUT: Final = 2  # blocked: the stack is empty
@@ -49,7 +49,6 @@ class Trade(Priced):
         return PRICE if resources_held(game, self.seat) < self.price(game, action) else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         ware = action - TRADE
         if block == NO_CARD:
             return explain_deck(game, self.seat, ware), "D-6.5"
@@ -58,7 +57,6 @@ class Trade(Priced):
         return lack(game, self.seat, Price(self.price(game, action), ANY_RESOURCE)), "D-6.5"
 
     def question(self, game: DuelGame) -> str:
-        """Ask for what."""
         return "trade resources"
 
     def resolve(self, game: DuelGame, action: int) -> None:
@@ -89,7 +87,6 @@ class TakeWare(Step):
         return "" if game.wares[self.stack] else sold_out
 
     def run(self, game: DuelGame) -> None:
-        """Take it."""
         tile = game.wares[self.stack]
         game.bought[self.seat] = (*game.bought[self.seat], tile)
         game.note(COMPONENT_GAINED, self.seat, tile, IN_STORE, "D-6.5")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import COLOUR_NAMES, SWAP
 from himeji.rules.duel.actions import BESIDE
 from himeji.rules.duel.cards import blocked_deck, buy, explain_deck
-from himeji.rules.duel.lanterns import activate
-from himeji.rules.duel.state import DuelGame
-from himeji.rules.duel.well import Well
-from himeji.rules.duel.words import (
+from himeji.rules.duel.constants import (
     ACTION_NAMES,
     ACTIVATION_SLOTS,
     COLOURS,
@@ -28,8 +26,10 @@ from himeji.rules.duel.words import (
     TOKEN_PLACED,
     TOKEN_TAKEN,
 )
+from himeji.rules.duel.lanterns import activate
+from himeji.rules.duel.state import DuelGame
+from himeji.rules.duel.well import Well
 from himeji.rules.game import Step
-from himeji.rules.words import COLOUR_NAMES, SWAP
 
 NO_TOKEN: Final = 1  # blocked: no such token on the own lantern
 TILE_COLOUR: Final = 2  # blocked: the location tile has that colour
@@ -78,7 +78,6 @@ class MoveToken(Step):
         return TILE_COLOUR if game.tables.of(game.locations[location]).colour == colour else 0
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """Which condition fails."""
         if block == SWAPPED:
             return "one swap tile may be used in a turn", "D-5.2"
         if block == NO_SWAP:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES, RESOURCES, SEAL, SWAP, VP
 from himeji.rules.duel.actions import PRICED, ActionIcon
 from himeji.rules.duel.cards import BuyIcon, ImproveIcon
+from himeji.rules.duel.constants import ACTION_NAMES, COLOURS, FIRST, PART_NAMES
 from himeji.rules.duel.lanterns import ANY_ZONE, LanternCardIcon, LanternIcon
 from himeji.rules.duel.storage import GainEither, GainPieces
 from himeji.rules.duel.well import WellIcon
-from himeji.rules.duel.words import ACTION_NAMES, COLOURS, FIRST, PART_NAMES
 from himeji.rules.effects import Effect, Vocabulary
 from himeji.rules.gains import Gain, GainAny
-from himeji.rules.words import COIN, COLOUR_NAMES, GOOD_NAMES, RESOURCES, SEAL, SWAP, VP
 
 
 def part(name: str) -> int:

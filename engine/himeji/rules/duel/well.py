@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.constants import CHOOSE, DONE, FOOD, IRON, PEARL, SWAP, VP
+from himeji.rules.duel.constants import CHOOSE_COIN, CHOOSE_SEAL, CHOOSE_SWAP, CHOOSE_VP
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.storage import stow_chosen
-from himeji.rules.duel.words import CHOOSE_COIN, CHOOSE_SEAL, CHOOSE_SWAP, CHOOSE_VP
 from himeji.rules.effects import Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
-from himeji.rules.words import CHOOSE, DONE, FOOD, IRON, PEARL, SWAP, VP
 
 FULL: Final = 1  # blocked: no room for another swap tile
 
@@ -80,3 +80,20 @@ class Well(Step):
             stow_chosen(game, self.seat, action, "D-6.8")
         else:
             game.gain(self.seat, action - CHOOSE, 1, "D-6.8")
+
+
+class Priced(Step):
+    """An action whose price a discount lowers (D-6.9); as an icon it may be left undone."""
+
+    def __init__(self, seat: int, rule: str, discount: int, *, optional: bool) -> None:
+        super().__init__(seat, rule)
+        self.discount = discount
+        self.optional = optional
+
+    def lowered(self, price: int) -> int:
+        """A price after the discount."""
+        return max(price - self.discount, 0)
+
+    def run(self, game: DuelGame) -> None:
+        """Nothing of it can be done, for its means were exchanged: it counts as declined."""
+        game.stack.append(Well(self.seat, 1, "D-5.5"))

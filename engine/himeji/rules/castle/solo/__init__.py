@@ -1,0 +1,1 @@
+"""Solitaire: the base game for one seat against the rival clan."""

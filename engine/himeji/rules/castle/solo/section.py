@@ -1,0 +1,60 @@
+"""What positions of the solitaire rulesets hold beyond those of the base game."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.state import CastleGame
+from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
+
+if TYPE_CHECKING:
+    from himeji.rules.castle.reader import CastleReader
+
+
+from himeji.rules.castle.section import Section
+
+
+class SolitaireSection(Section):
+    """The solitaire deck beside its unseen cards: the visible top, and what lies under it (S-5)."""
+
+    key = "solitaire"
+
+    def describe(self, game: CastleGame) -> Any:
+        """Names instead of numbers."""
+        names = game.tables.names
+        return {
+            "top": names[game.tops[SOLITAIRE_PILE]] or None,
+            "under": [names[card] for card in game.under],
+        }
+
+    def read(self, reader: CastleReader, game: CastleGame) -> None:
+        table = reader.table(reader.position, self.key, "", ("top", "under"))
+        top = reader.component(table.get("top", ""), "solitaire.top", ("solitaire",))
+        game.lay_on_top(SOLITAIRE_PILE, top)
+        under = reader.items(table, "under", "solitaire.")
+        game.under = tuple(
+            reader.component(card, "solitaire.under", ("solitaire",)) for card in under
+        )
+
+    def places(self, game: CastleGame) -> list[tuple[int, str]]:
+        """The visible cards; unseen ones belong to the deck."""
+        return [
+            (game.tops[SOLITAIRE_PILE], "solitaire.top"),
+            *[(card, "solitaire.under") for card in game.under],
+        ]
+
+    def faults(self, game: CastleGame) -> list[str]:
+        """A rival has coins, points, members and influence, and nothing else (S-2)."""
+        rival = game.seats
+        where = f"clans[{rival}]"
+        found = [
+            f"{where}.{GOOD_NAMES[good]}: the rival has none (S-2)"
+            for good in game.rules.goods
+            if good not in RIVAL_GOODS and game.has(rival, good)
+        ]
+        if game.action_card[rival] or game.lanterns[rival]:
+            found.append(f"{where}.lantern: the rival has no cards (S-2)")
+        if any(game.domain_dice[rival * 4 : rival * 4 + 4]):
+            found.append(f"{where}.dice: the rival has no domain (S-2)")
+        return found
