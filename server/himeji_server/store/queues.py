@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from himeji_server.store import keys, notifications, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
+from himeji_server.store.pipelining import Script
 
 PAIRS_EXPIRE_SECONDS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter_queue")
