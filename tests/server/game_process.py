@@ -12,6 +12,7 @@ from himeji_server.games.notifications import Notifications
 from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
+from himeji_server.store.game_commit import CommitWriter
 from himeji_server.store.game_records import PLAYING, SeatRequest
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
@@ -40,10 +41,11 @@ class GameProcess:
         self.store = store
         self.games = GameStore(store)
         self.presence = Presence(store)
+        self.writer = CommitWriter(store, self.games.process)
         self.subscribers = CountingSubscribers()
         self.live_games = LiveGames(self.games, self.presence, self.subscribers)
         self.notifications = Notifications(self.live_games, self.presence)
-        self.commits = Commits(self.live_games, self.presence)
+        self.commits = Commits(self.live_games, self.writer, self.presence)
         self.commands = GameCommands(self.commits)
         self.submissions = Submissions(self.commits)
         self.timers = Timers(self.commits)

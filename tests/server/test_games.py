@@ -110,7 +110,7 @@ async def memory(process, *names):
 
 
 async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, monkeypatch):
-    monkeypatch.setattr("himeji_server.store.game_store.COMPACT_AFTER", 0)
+    monkeypatch.setattr("himeji_server.store.game_commit.COMPACT_AFTER", 0)
     game_id = await begun(one)
     table = await played_out(game_id, one, choose=at_random(1))
     names, before = (keys.game(game_id), keys.log(game_id)), replay_of(table)
@@ -668,7 +668,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
     game_id = await begun(one)
     version = (await one.live_games.view(game_id)).stored.version
     before = one.subscribers.counts[game_id]
-    commit, under_way, published = one.games.commit, asyncio.Event(), asyncio.Event()
+    commit, under_way, published = one.writer.commit, asyncio.Event(), asyncio.Event()
 
     class Pending:
         def __init__(self, pending):
@@ -682,7 +682,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
         commit(change, Pending(pending))
         under_way.set()
 
-    monkeypatch.setattr(one.games, "commit", committing)
+    monkeypatch.setattr(one.writer, "commit", committing)
     playing = asyncio.create_task(act(one, game_id, lowest))
     await under_way.wait()
     playing.cancel()  # as when a call is given up in the middle of its answer

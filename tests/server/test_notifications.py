@@ -197,7 +197,7 @@ async def test_subscribing_to_a_game_that_does_not_exist_creates_none(processes)
 async def test_of_many_processes_that_were_restarted_the_oldest_are_rung_at_no_more(one):
     game_id = await begun(one)
     for number in range(40):
-        one.games._process = f"life-{number}"
+        one.games.process = f"life-{number}"
         await one.games.subscribe(game_id)
     assert await subscribers(one, game_id) == [f"life-{number}" for number in range(8, 40)]
 
@@ -306,13 +306,13 @@ async def test_a_view_is_right_while_the_next_commit_is_under_way(one, monkeypat
     view = await one.live_games.view(game_id)
     before = view.copy().dumps()
     seen = []
-    commit = one.games.commit
+    commit = one.writer.commit
 
     def committing(change, pending):
         seen.append(view.copy().dumps())  # the engine has played what is not committed yet
         commit(change, pending)
 
-    monkeypatch.setattr(one.games, "commit", committing)
+    monkeypatch.setattr(one.writer, "commit", committing)
     await act(one, game_id, lowest)
     assert seen == [before]
 

@@ -11,6 +11,7 @@ from himeji_server.store import (
     Store,
     StoreRefusedError,
     accounts,
+    game_commit,
     game_scripts,
     keys,
     tokens,
@@ -135,7 +136,7 @@ def names_given(array, script):
 @pytest.mark.parametrize(
     ("script", "arguments"),
     [
-        (game_scripts.COMMIT, game_scripts.CommitArguments),
+        (game_commit.COMMIT, game_commit.CommitArguments),
         (game_scripts.TAKE_SEAT, game_scripts.TakeSeatArguments),
         (game_scripts.VOID, game_scripts.VoidArguments),
         (accounts.CREATE_OWNER, accounts.CreateOwnerArguments),

@@ -14,6 +14,7 @@ from himeji_server.games.timers import Timers
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
 from himeji_server.store import Store
+from himeji_server.store.game_commit import CommitWriter
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
@@ -24,8 +25,9 @@ class GameAssembly:
 
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         presence = Presence(store)
-        live_games = LiveGames(GameStore(store), presence, Subscribers())
-        commits = Commits(live_games, presence)
+        games = GameStore(store)
+        live_games = LiveGames(games, presence, Subscribers())
+        commits = Commits(live_games, CommitWriter(store, games.process), presence)
         notifications, timers = Notifications(live_games, presence), Timers(commits)
         metrics.count_games(live_games.count_playing)
         self.use_cases = GameUseCases(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from typing import Final, NamedTuple
 
-from himeji.rules.errors import HimejiError
 from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
@@ -21,9 +20,10 @@ from himeji.wire.chain import NOBODY, ChainEntry, link
 from himeji.wire.clock import flag_fall_reason
 from himeji.wire.results import result
 
-from himeji_server.games.answers import Answer, PlayedPrefix, Receipt
+from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.live_game import GivenAnswer, LiveGame, asked_seat, new_engine
 from himeji_server.games.live_games import LiveGames
+from himeji_server.store.game_commit import CommitWriter
 from himeji_server.store.game_records import (
     OVER,
     PLAYING,
@@ -41,7 +41,6 @@ VERSIONS_BETWEEN_SNAPSHOTS: Final = 8
 """Packing a position costs more than playing on to it from the last one."""
 
 _FEWEST_SEATS: Final = 2  # a game in which one seat is left is over
-_ANSWER: Final = LogCause.LOG_CAUSE_ANSWER  # looked up once: by name, it costs a microsecond
 
 
 class Change(NamedTuple):
@@ -85,7 +84,7 @@ class PendingCommit:
 
     def send(self) -> None:
         """Step 1: send it to the store. There is no way to take it back."""
-        self._commits.live_games.store.commit(self._commit, self)
+        self._commits.writer.commit(self._commit, self)
 
     def stored(self, reply: CommitReply | Exception) -> None:
         """Step 2: the store has replied. Unless it committed, the game is dropped from memory."""
@@ -115,9 +114,11 @@ class PendingCommit:
 
     def _publish(self, reply: CommitReply) -> None:
         """Step 5: publish the view in this process; the script has notified the other ones."""
-        self._commits.live_games.applied(self.game, self._commit, reply)
-        if self.game.view.asks_a_lost_seat:
-            self._commits.stand_ins.put_nowait(self.game.game_id)
+        commits, game = self._commits, self.game
+        commits.live_games.committed(game, reply)
+        commits.live_games.subscribers.publish(game.view)
+        if game.view.asks_a_lost_seat:
+            commits.stand_ins.put_nowait(game.game_id)
 
     def _finish(self, reply: CommitReply | Exception) -> None:
         """Step 6: release the lock, or wake up the coroutine that holds it."""
@@ -153,8 +154,9 @@ class AwaitedCommit(PendingCommit):
 class Commits:
     """Makes the changes that commands and timers need. All of it needs the game's lock."""
 
-    def __init__(self, live_games: LiveGames, presence: Presence) -> None:
+    def __init__(self, live_games: LiveGames, writer: CommitWriter, presence: Presence) -> None:
         self.live_games = live_games
+        self.writer = writer
         self.stand_ins: asyncio.Queue[str] = asyncio.Queue()
         """Games in which the stand-in has to answer; if this process dies, a sweep finds them."""
         self._presence = presence
@@ -224,23 +226,6 @@ class Commits:
         ends = result(None, reason, {}).SerializeToString()
         change = Change(entry, expected_state=stored.state, result=ends)
         await self.commit(game, game.engine, change)
-
-
-def answer_change(game: LiveGame, prefix: PlayedPrefix) -> Change:
-    """What is committed of an answer."""
-    stored = game.stored
-    return Change(
-        ChainEntry(stored.version + 1, _ANSWER, stored.seat, prefix.played),
-        clock=ClockCondition.RUNNING,
-        answered=len(prefix.played),
-        stop=prefix.stop,
-        refusal=_refusal_text(prefix.refusal),
-    )
-
-
-def _refusal_text(refusal: HimejiError | None) -> str:
-    """A refusal as the log keeps it: the rule, a space, and the reason."""
-    return f"{refusal.details.get('rule', '')} {refusal.message}" if refusal is not None else ""
 
 
 def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:

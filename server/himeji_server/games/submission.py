@@ -12,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from himeji.rules.errors import (
     GameEnded,
     GameNotStarted,
+    HimejiError,
     IllegalAction,
     InvalidRequest,
     NotYourDecision,
@@ -25,19 +27,19 @@ from himeji.rules.errors import (
     StoreUnavailable,
     UnknownAction,
 )
-from himeji.rules.game import Game as Engine
-from himeji.v1.game_pb2 import EndReason
+from himeji.rules.game import DRAW, ROLL, Game as Engine
+from himeji.v1.game_pb2 import EndReason, StopReason
+from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire.chain import ChainEntry
 
 from himeji_server.games.answers import (
     NO_ENTRY,
     Answer,
-    PlayedPrefix,
     Receipt,
-    play_prefix,
     repeated_receipt,
 )
 from himeji_server.games.commands import TRIES
-from himeji_server.games.commits import Commits, PendingCommit, answer_change
+from himeji_server.games.commits import Change, Commits, PendingCommit
 from himeji_server.games.live_game import GameView, LiveGame
 from himeji_server.store.game_records import (
     OVER,
@@ -47,6 +49,14 @@ from himeji_server.store.game_records import (
     CommitStatus,
 )
 from himeji_server.tasks import TaskSet
+
+# Looked up once: by name, each costs a microsecond.
+_ANSWER: Final = LogCause.LOG_CAUSE_ANSWER
+_ALL_PLAYED: Final = StopReason.STOP_REASON_ALL_PLAYED
+_GAME_OVER: Final = StopReason.STOP_REASON_GAME_OVER
+_ILLEGAL: Final = StopReason.STOP_REASON_ILLEGAL_ACTION
+_NOT_YOURS: Final = StopReason.STOP_REASON_NOT_YOUR_DECISION
+_REVEALED: Final = StopReason.STOP_REASON_CHANCE_REVEALED
 
 
 class AwaitedAnswer(Answer):
@@ -82,7 +92,7 @@ class _QuickCommit(PendingCommit):
         answer: Answer,
     ) -> None:
         receipt = Receipt(answer.decision, prefix.played, prefix.stop, NO_ENTRY)
-        change = answer_change(game, prefix)
+        change = _change(game, prefix)
         super().__init__(submissions.commits, game, engine, change, answer, receipt)
         self._submissions = submissions
 
@@ -209,7 +219,7 @@ class Submissions:
             raise prefix.refusal
         game.is_ahead = True
         receipt = Receipt(answer.decision, prefix.played, prefix.stop, NO_ENTRY)
-        change = answer_change(game, prefix)
+        change = _change(game, prefix)
         reply = await self.commits.commit(game, engine, change, answer, receipt)
         if reply.status == CommitStatus.CLOCK_FALLEN:
             await self._lose_on_time(game.game_id, answer.bot, seat)
@@ -268,3 +278,56 @@ def _seat_lost(view: GameView, seat: int) -> SeatLost:
 
 def _reason_name(reason: EndReason.ValueType) -> str:
     return EndReason.Name(reason).removeprefix("END_REASON_")
+
+
+# --- what is played of an answer ----------------------------------------------------------------
+
+
+class PlayedPrefix(NamedTuple):
+    """How much of an answer was played, and why no more."""
+
+    played: tuple[int, ...]
+    stop: StopReason.ValueType
+    refusal: IllegalAction | UnknownAction | None = None
+
+
+def play_prefix(engine: Engine, actions: Sequence[int]) -> PlayedPrefix:
+    """Play the longest prefix that is legal, stays the seat's, and reveals no chance before it."""
+    seat = engine.to_move
+    played: list[int] = []
+    for action in actions:
+        if engine.over:
+            return PlayedPrefix(tuple(played), _GAME_OVER)
+        if engine.to_move != seat:
+            return PlayedPrefix(tuple(played), _NOT_YOURS)
+        events = len(engine.log or ())
+        try:
+            engine.apply(action)
+        except (IllegalAction, UnknownAction) as refusal:
+            return PlayedPrefix(tuple(played), _ILLEGAL, refusal)
+        played.append(action)
+        if len(played) < len(actions) and _reveals_chance(engine, events):
+            return PlayedPrefix(tuple(played), _REVEALED)
+    return PlayedPrefix(tuple(played), _ALL_PLAYED)
+
+
+def _reveals_chance(engine: Engine, events: int) -> bool:
+    """Whether a roll or a draw is among the events after the first so many."""
+    return any(record[0] in (ROLL, DRAW) for record in (engine.log or [])[events:])
+
+
+def _change(game: LiveGame, prefix: PlayedPrefix) -> Change:
+    """What is committed of an answer."""
+    stored = game.stored
+    return Change(
+        ChainEntry(stored.version + 1, _ANSWER, stored.seat, prefix.played),
+        clock=ClockCondition.RUNNING,
+        answered=len(prefix.played),
+        stop=prefix.stop,
+        refusal=_refusal_text(prefix.refusal),
+    )
+
+
+def _refusal_text(refusal: HimejiError | None) -> str:
+    """A refusal as the log keeps it: the rule, a space, and the reason."""
+    return f"{refusal.details.get('rule', '')} {refusal.message}" if refusal is not None else ""

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from himeji_server.names import BotName
 from himeji_server.store import keys, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
 
 REMEMBERED_SECONDS: Final = 24 * 3600
 """How long a request id is remembered."""

@@ -8,7 +8,8 @@ from typing import Any, Final
 from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
 from himeji_server.store.replies import AppendStatus
 
 FIRST_LINK: Final = hashlib.sha256(b"himeji/v1/audit").digest()

@@ -7,22 +7,20 @@ may be sent again.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from importlib import resources
+from functools import partial
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from redis.asyncio import ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError
 
 from himeji_server.store import keys
 from himeji_server.store.cluster import Cluster
-from himeji_server.store.commands import Argument, AwaitedReply, Command, Receiver, Sender, ask
+from himeji_server.store.commands import Argument, AwaitedReply, Receiver, Sender, ask
 from himeji_server.store.errors import ImpairmentLog, StoreRefusedError
-from himeji_server.store.pipelining import REPLY_SECONDS, Pipeline
+from himeji_server.store.pipelining import REPLY_SECONDS, Pipeline, Script, ScriptCall
 from himeji_server.store.pubsub import PubSub
 
 OLDEST_VERSION: Final = (7, 0)
@@ -35,62 +33,6 @@ DURABLE: Final[Mapping[str, str]] = {
 """The settings under which an acknowledged write survives anything but the loss of the disk."""
 
 _CONNECT_SECONDS: Final = 3.0
-
-
-class Script:
-    """A Lua script, concatenated from files of the folder `scripts`."""
-
-    def __init__(self, *names: str) -> None:
-        folder = resources.files(__package__) / "scripts"
-        self.text = "\n".join((folder / f"{name}.lua").read_text() for name in names)
-        self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-
-
-class ScriptCall:
-    """One run of a script: by its digest, and with its text where Redis does not know it yet."""
-
-    __slots__ = ("_arguments", "_impairments", "_receiver", "_script", "_sender")
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what one run needs
-        self,
-        sender: Sender,
-        script: Script,
-        keys: Sequence[str],
-        arguments: Sequence[Argument],
-        receiver: Receiver,
-        impairments: ImpairmentLog,
-    ) -> None:
-        self._receiver = receiver
-        self._impairments = impairments
-        self._sender = sender
-        self._script = script
-        self._arguments: Command = (len(keys), *keys, *arguments)
-
-    def send(self) -> None:
-        """Send it; there is no way to take it back."""
-        self._sender.send(("EVALSHA", self._script.digest, *self._arguments), self)
-
-    def receive(self, reply: Any) -> None:
-        """Pass the result on, or send the whole script."""
-        if isinstance(reply, NoScriptError):
-            self._sender.send(("EVAL", self._script.text, *self._arguments), self)
-        else:
-            self._impairments.check(reply)
-            self._receiver.receive(reply)
-
-
-class _CheckedReply(AwaitedReply):
-    """The reply to a command of a store that is in use."""
-
-    __slots__ = ("_impairments",)
-
-    def __init__(self, impairments: ImpairmentLog) -> None:
-        super().__init__()
-        self._impairments = impairments
-
-    def receive(self, reply: Any) -> None:
-        self._impairments.check(reply)
-        super().receive(reply)
 
 
 class Store:
@@ -110,11 +52,20 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=REPLY_SECONDS,
             )
-            self._sender: Pipeline | Cluster = Pipeline(self._pool)
+            self._sender: Pipeline | Cluster = Pipeline(self._pool, self._impairments)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
             ) from error
+
+    @property
+    def sender(self) -> Sender:
+        """Sends commands whose reply nobody awaits."""
+        return self._sender
+
+    def log_impairments(self) -> None:
+        """Log from now on what is wrong with the store; before, it is the error of a check."""
+        self._impairments.enabled = True
 
     @classmethod
     async def connect(cls, url: str) -> Self:
@@ -136,7 +87,9 @@ class Store:
         """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
         if (await self._info("cluster")).get("cluster_enabled") == "1":
             await self._sender.close()
-            self._sender = cluster = Cluster(self._pool, Pipeline)
+            self._sender = cluster = Cluster(
+                self._pool, partial(Pipeline, impairments=self._impairments)
+            )
             await cluster.open()
 
     async def _info(self, section: str) -> dict[str, str]:
@@ -178,9 +131,7 @@ class Store:
 
     def call(self, *command: Argument) -> asyncio.Future[Any]:
         """Send a command; the future gives Redis's reply, in bytes."""
-        reply = _CheckedReply(self._impairments)
-        self._sender.send(command, reply)
-        return reply.future
+        return ask(self._sender, *command)
 
     def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> asyncio.Future[Any]:
         """Run a script; the future gives what it returns, in bytes."""
@@ -196,7 +147,7 @@ class Store:
         receiver: Receiver,
     ) -> None:
         """Run a script without a future: the receiver is called with what it returns."""
-        ScriptCall(self._sender, script, keys, arguments, receiver, self._impairments).send()
+        ScriptCall(self._sender, script, keys, arguments, receiver).send()
 
     def moved_slots(self, since: int = 0) -> tuple[int, frozenset[int]]:
         """The slots of a Cluster that moved to another node since a point, and the point now."""

@@ -64,11 +64,12 @@ class ImpairmentLog:
     """Logs what is wrong with a store that is in use, at most once a minute for each reason."""
 
     def __init__(self) -> None:
+        self.enabled = False
         self._silent_until: dict[str, float] = {}
 
     def check(self, reply: Any) -> None:
         """Log a reply that says what is wrong."""
-        if isinstance(reply, StoreImpairedError):
+        if self.enabled and isinstance(reply, StoreImpairedError):
             now = time.monotonic()
             if self._silent_until.get(reply.sentence, 0) < now:
                 self._silent_until[reply.sentence] = now + _SECONDS_BETWEEN_WARNINGS

@@ -24,18 +24,15 @@ from himeji_server.store.game_format import (
     parse_game,
     parse_log,
     unpack_log,
-    without_version,
 )
 from himeji_server.store.game_index import list_newest
 from himeji_server.store.game_records import (
     OVER,
-    Commit,
     SeatRequest,
     SeatStatus,
     StoredGame,
 )
 from himeji_server.store.game_scripts import (
-    COMMIT,
     COMPACT,
     COUNT_STRIKE,
     CREATE,
@@ -43,16 +40,10 @@ from himeji_server.store.game_scripts import (
     SUBSCRIBE,
     TAKE_SEAT,
     VOID,
-    CommitArguments,
-    CommitReceiver,
-    PendingWrite,
     TakeSeatArguments,
     VoidArguments,
     unknown_game,
 )
-
-COMPACT_AFTER: Final = 60_000
-"""Milliseconds after its end that a game keeps its form: spectators are still reading it."""
 
 TRIES: Final = 5
 
@@ -62,7 +53,8 @@ class GameStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._process = secrets.token_hex(4)  # its name among the subscribers of games
+        self.process = secrets.token_hex(4)
+        """The name of this process among the subscribers of games."""
 
     async def create(
         self, header: Game, secret: bytes, chain: bytes, patience: int, creator: str = ""
@@ -119,35 +111,6 @@ class GameStore:
         )
         return _fields(game_id, reply), stream
 
-    def commit(self, commit: Commit, pending: PendingWrite) -> None:
-        """Commit a change if the game is as the change expects it; `pending` gets the reply."""
-        game_id, lost = commit.game_id, commit.lost
-        arguments = CommitArguments(
-            game_id=game_id,
-            expected_state=commit.expected_state,
-            expected_version=commit.expected_version,
-            expected_chain=commit.expected_chain,
-            new_chain=commit.chain,
-            entry=without_version(commit.entry),
-            snapshot=commit.snapshot,
-            clock_seat=commit.clock_seat,
-            answered=commit.answered,
-            next_seat=commit.next_seat,
-            decision="new" if commit.new_decision else "same",
-            clock_condition=commit.clock,
-            new_state=commit.state,
-            result=commit.result,
-            channel=keys.game_channel_prefix(game_id),
-            stop=f"{commit.stop} {commit.refusal}" if commit.refusal else commit.stop,
-            compact_after=COMPACT_AFTER,
-            sender=self._process,
-            lost_seat=NOBODY if lost is None else lost.seat,
-            lost="" if lost is None else f"{lost.reason} {lost.version}",
-        )
-
-        receiver = CommitReceiver(commit, pending)
-        self._store.start(COMMIT, keys.of_game(game_id), arguments, receiver)
-
     async def take_seat(
         self, game_id: str, seats: Sequence[int], request: SeatRequest
     ) -> tuple[SeatStatus, int]:
@@ -197,7 +160,7 @@ class GameStore:
             entry=entry,
             result=result,
             channel=keys.game_channel_prefix(game_id),
-            sender=self._process,
+            sender=self.process,
         )
         await self._store.run(VOID, keys.of_game(game_id), *arguments)
 
@@ -223,16 +186,16 @@ class GameStore:
 
     async def subscribe(self, game_id: str) -> None:
         """Have this process notified of changes of a game."""
-        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self._process, 1)
+        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self.process, 1)
 
     async def unsubscribe(self, game_id: str) -> None:
         """Have this process notified of a game no more."""
-        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self._process, 0)
+        await self._store.run(SUBSCRIBE, [keys.game(game_id)], self.process, 0)
 
     @property
     def channels(self) -> list[str]:
         """The channels on which this process is notified of games."""
-        return [keys.game_channel(bucket, self._process) for bucket in range(keys.BUCKETS)]
+        return [keys.game_channel(bucket, self.process) for bucket in range(keys.BUCKETS)]
 
     def moved(self, since: int, game_ids: Iterable[str]) -> tuple[int, list[str]]:
         """The games that moved to another node of the Cluster since a point, and the point now."""

@@ -8,8 +8,9 @@ from typing import Final
 from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.errors import StoreRefusedError
+from himeji_server.store.pipelining import Script
 
 _ACQUIRE: Final = Script("acquire_lease")
 _DELETE_IF_EQUAL: Final = Script("delete_if_equal")

@@ -12,18 +12,20 @@ because replies still in flight would be taken for the replies to other commands
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Sequence
+from importlib import resources
 from typing import Any, Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.asyncio import ConnectionPool
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 
 from himeji_server import metrics
-from himeji_server.store.commands import Command, Receiver, ask
-from himeji_server.store.errors import REDIRECTIONS, translate
+from himeji_server.store.commands import Argument, Command, Receiver, Sender, ask
+from himeji_server.store.errors import REDIRECTIONS, ImpairmentLog, translate
 from himeji_server.store.raw_connection import RawConnection
 
 BATCH_SIZE: Final = 96
@@ -39,6 +41,45 @@ _Sent = tuple[Command, Receiver]
 _Reply = tuple[Receiver, Any]
 
 
+class Script:
+    """A Lua script, concatenated from files of the folder `scripts`."""
+
+    def __init__(self, *names: str) -> None:
+        folder = resources.files(__package__) / "scripts"
+        self.text = "\n".join((folder / f"{name}.lua").read_text() for name in names)
+        self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+
+class ScriptCall:
+    """One run of a script: by its digest, and with its text where Redis does not know it yet."""
+
+    __slots__ = ("_arguments", "_receiver", "_script", "_sender")
+
+    def __init__(
+        self,
+        sender: Sender,
+        script: Script,
+        keys: Sequence[str],
+        arguments: Sequence[Argument],
+        receiver: Receiver,
+    ) -> None:
+        self._receiver = receiver
+        self._sender = sender
+        self._script = script
+        self._arguments: Command = (len(keys), *keys, *arguments)
+
+    def send(self) -> None:
+        """Send it. It cannot be taken back."""
+        self._sender.send(("EVALSHA", self._script.digest, *self._arguments), self)
+
+    def receive(self, reply: Any) -> None:
+        """Pass the result on, or send the whole script."""
+        if isinstance(reply, NoScriptError):
+            self._sender.send(("EVAL", self._script.text, *self._arguments), self._receiver)
+        else:
+            self._receiver.receive(reply)
+
+
 class Pipeline:
     """Sends commands to one Redis in batches.
 
@@ -47,8 +88,9 @@ class Pipeline:
     as with every command without a reply.
     """
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, impairments: ImpairmentLog) -> None:
         self.replicas = 0
+        self._impairments = impairments
         self._pool = pool
         self._connection: RawConnection | None = None
         self._queue: list[_Sent] = []
@@ -120,7 +162,7 @@ class Pipeline:
                 ]
                 sent = []
                 if not self._queue:
-                    _deliver(replies)
+                    self._deliver(replies)
         except Exception as error:  # noqa: BLE001 - every receiver gets a reply
             if not isinstance(error, RedisError | OSError):
                 _log.exception("unexpected error while talking to the store")
@@ -128,7 +170,7 @@ class Pipeline:
             # Commands queued behind a lost batch were never sent: their senders may retry.
             lost, self._queue = sent + self._queue, []
             metrics.store_answered(len(lost), since, failed=True)
-            _deliver(replies + [(receiver, error) for _, receiver in lost])
+            self._deliver(replies + [(receiver, error) for _, receiver in lost])
         except BaseException:
             await self._disconnect()
             raise
@@ -140,7 +182,7 @@ class Pipeline:
         replicas = self.replicas
         sent = [*commands, ("WAIT", replicas, _REPLICATION_MILLISECONDS)] if replicas else commands
         connection.send(sent)
-        _deliver(previous)
+        self._deliver(previous)
         replies = await connection.read(len(sent))
         if replicas:
             acknowledged = replies.pop()
@@ -160,6 +202,18 @@ class Pipeline:
         if connection is not None:
             await connection.close()
 
+    def _deliver(self, replies: list[_Reply]) -> None:
+        """Deliver each reply once; the list is empty afterwards."""
+        delivered = replies[:]
+        replies.clear()
+        for receiver, reply in delivered:
+            result = translate(reply)
+            try:
+                self._impairments.check(result)
+                receiver.receive(result)
+            except Exception:  # noqa: BLE001 - the receivers behind it must get their replies
+                _log.exception("unexpected error in the receiver of a reply")
+
 
 def _not_replicated(command: Command, reply: Any) -> Any:
     """The reply to a command of a batch whose writes the replicas did not acknowledge in time.
@@ -170,14 +224,3 @@ def _not_replicated(command: Command, reply: Any) -> Any:
     if command[0] == "CLUSTER" or isinstance(reply, REDIRECTIONS):
         return reply
     return StoreUnavailable("what was written is not copied yet")
-
-
-def _deliver(replies: list[_Reply]) -> None:
-    """Deliver each reply once; the list is empty afterwards."""
-    delivered = replies[:]
-    replies.clear()
-    for receiver, reply in delivered:
-        try:
-            receiver.receive(translate(reply))
-        except Exception:  # noqa: BLE001 - the receivers behind it must get their replies
-            _log.exception("unexpected error in the receiver of a reply")

@@ -8,12 +8,13 @@ from contextlib import aclosing
 from typing import Final
 
 from himeji_server.store import keys, notifications, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.notifications import (
     BotNotification,
     BotNotificationKind,
     GameNotification,
 )
+from himeji_server.store.pipelining import Script
 
 PRESENT_SECONDS: Final = 15
 """How long a bot counts as connected after its stream last renewed its presence."""

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from himeji_server.store import keys, notifications, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
+from himeji_server.store.pipelining import Script
 
 PAIRS_EXPIRE_SECONDS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter_queue")
@@ -84,6 +85,10 @@ class QueueStore:
     async def note_removal(self, ladder: str, bot: str) -> None:
         """Note that a call removed a bot, so that its client does not put it back by a retry."""
         await self._store.call("SADD", keys.removed_bots(ladder), bot)
+
+    async def is_removed(self, ladder: str, bot: str) -> bool:
+        """Whether a call removed the bot and it has not entered anew since."""
+        return bool(await self._store.call("SISMEMBER", keys.removed_bots(ladder), bot))
 
     async def leave(self, ladder: str, bot: str) -> bool:
         """Remove a bot from a queue; whether it was there."""

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from himeji_server.store import keys, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.game_records import OVER, WAITING
+from himeji_server.store.pipelining import Script
 
 _ADD: Final = Script("add_if_room")
 _CLEAN_UP_PAUSE_SECONDS: Final = 1.0

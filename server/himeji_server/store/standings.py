@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.commands import Argument
+from himeji_server.store.pipelining import Script
 from himeji_server.store.replies import AppendStatus
 
 _RATE: Final = Script("rate_game")

@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys, replies
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
 
 CREATE: Final = Script("create_token")
 _ROTATE: Final = Script("rotate_token")

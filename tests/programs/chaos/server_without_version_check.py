@@ -3,8 +3,8 @@
 import sys
 
 from himeji_sdk._cli import main
-from himeji_server.store import game_store
-from himeji_server.store.client import Script
+from himeji_server.store import game_commit
+from himeji_server.store.pipelining import Script
 
 CHECK = (
     "if version ~= expected_version or chain ~= expected_chain then "
@@ -29,6 +29,6 @@ class UncheckedScript(Script):
 
 
 if __name__ == "__main__":
-    game_store.COMMIT = UncheckedScript(game_store.COMMIT)
+    game_commit.COMMIT = UncheckedScript(game_commit.COMMIT)
     sys.argv[0] = "himeji"
     main()
