@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import redis
 from himeji_server.store import keys
+from himeji_server.store.notifications import BotNotification, BotNotificationKind
 
 from loadtest.arena import Arena
 from loadtest.load_driver import LoadResult
@@ -77,7 +78,8 @@ def broadcast_us(arena: Arena) -> float:
         for _ in range(0, BROADCASTS, 1_000):
             pipeline = client.pipeline(transaction=False)
             for number in range(1_000):
-                pipeline.publish(keys.BOTS_BELL, f"seated nobody/has-this-name {number}")
+                seated = BotNotification(BotNotificationKind.SEATED, "nobody/here", str(number))
+                pipeline.publish(keys.BOT_CHANNEL, seated.text())
             pipeline.execute()
         return (_cpu_when_idle(monitor) - before) / BROADCASTS * 1e6
 

@@ -21,6 +21,7 @@ ALLOWED = {
     "importlib",
     "itertools",
     "json",
+    "operator",
     "tomllib",
     "typing",
 }

@@ -129,7 +129,7 @@ class Calls:
 def committed(outcome: str, *, decision: bool) -> None:
     """Count a commit by its outcome."""
     _COMMITS.outcomes[outcome] += 1
-    if decision and outcome == "ok":
+    if decision:
         _COMMITS.decisions += 1
 
 

@@ -16,9 +16,9 @@ from himeji.wire.clock import Clock
 from himeji_sdk import Client
 from himeji_server.games.commands import NewGame
 from himeji_server.ladder.ladders import defaults
-from himeji_server.store import Store, StoreRefusedError, client, keys
+from himeji_server.store import Store, StoreRefusedError, keys, pipelining
 from himeji_server.store.cluster import slot_of
-from himeji_server.store.games import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 
 from tests.cluster.nodes import SLOTS, TIMEOUT, Cluster, wait_until
 from tests.server.ladder_process import ladder_process
@@ -70,8 +70,8 @@ async def test_a_weak_setting_of_any_primary_is_too_weak_for_ranked_games(cluste
 
 async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, monkeypatch):
     # Redirections of the nodes have to suffice: the slot map is never refreshed.
-    monkeypatch.setattr(module, "_SECONDS_BETWEEN_LOOKS", 3600)
-    monkeypatch.setattr(module, "_SECONDS_UNTIL_A_LOOK", 3600)
+    monkeypatch.setattr(module, "_REFRESH_SECONDS", 3600)
+    monkeypatch.setattr(module, "_REFRESH_DELAY_SECONDS", 3600)
     store = await Store.connect(cluster.url)
     slot = slot_of("{a}")
     source = cluster.primary_of(slot)
@@ -89,7 +89,7 @@ async def test_a_slot_that_moves_is_followed_while_it_moves_and_after(cluster, m
 
 
 async def test_what_was_written_is_answered_for_when_the_replica_has_it(start_cluster, monkeypatch):
-    monkeypatch.setattr(client, "_COPY_MILLISECONDS", 100)
+    monkeypatch.setattr(pipelining, "_REPLICATION_MILLISECONDS", 100)
     cluster = start_cluster(primaries=1, replicas=1)
     primary, replica = cluster.nodes
     store = await Store.connect(cluster.url)
@@ -131,9 +131,9 @@ async def begun_game(commands):
     return table
 
 
-async def answer(commands, table):
+async def answer(submissions, table):
     legal = table.legal()[:1]
-    await commands.submit_and_wait(table.game_id, table.asked_bot, table.stored.decision, legal)
+    await submissions.submit_and_wait(table.game_id, table.asked_bot, table.stored.decision, legal)
 
 
 async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatch):
@@ -146,7 +146,7 @@ async def test_a_move_is_one_command_to_the_slot_of_its_game(cluster, monkeypatc
             send(command, receiver)
 
         monkeypatch.setattr(stage.redis._sender, "send", recorded)
-        await answer(stage.use_cases._commands, table)
+        await answer(stage.use_cases._submissions, table)
         [(name, _, count, *rest)] = sent
         assert name == "EVALSHA"
         assert {slot_of(key) for key in rest[:count]} == {slot_of(keys.game(table.game_id))}
@@ -159,8 +159,8 @@ async def test_a_game_of_which_its_new_node_lost_a_part_is_voided_though_nobody_
         slots = [slot_of(keys.game(table.game_id)) for table in (lost, kept)]
         of_lost = (keys.game(lost.game_id), keys.log(lost.game_id))
         old = {key: await stage.redis.call("DUMP", key) for key in of_lost}
-        await answer(commands, lost)
-        await answer(commands, kept)
+        await answer(stage.use_cases._submissions, lost)
+        await answer(stage.use_cases._submissions, kept)
         for slot in set(slots):
             home = cluster.primary_of(slot)
             cluster.move_slot(slot, home, cluster.other_primary(home))

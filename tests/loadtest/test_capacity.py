@@ -68,8 +68,10 @@ def test_pairs_are_spread_over_targets_and_so_are_their_bots_when_apart():
 def processes_that_follow(url):
     """How many there are for each game that goes on."""
     with redis.Redis.from_url(url, decode_responses=True) as client:
-        games = [client.hmget(each, "state", "ears") for each in client.scan_iter("*:game:*")]
-    return {len(ears.split()) for state, ears in games if state == "playing"}
+        games = [
+            client.hmget(each, "state", "subscribers") for each in client.scan_iter("*:game:*")
+        ]
+    return {len(processes.split()) for state, processes in games if state == "playing"}
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])

@@ -27,7 +27,7 @@ from himeji.wire.events import from_events
 from himeji.wire.positions import to_position
 from himeji_server.launch import serve
 from himeji_server.settings import Settings
-from himeji_server.store import presence
+from himeji_server.store import keys, presence
 
 from tests.server.redis_client import raw_client
 
@@ -377,5 +377,5 @@ async def nobody_is_there(redis_url):
 
 def _streams(client):
     """The streams that the store knows of; a retired bot's place is held by none."""
-    holders = [client.get(each) for each in client.scan_iter("himeji:present:*")]
+    holders = [client.get(each) for each in client.scan_iter(keys.presence("*"))]
     return [each for each in holders if each not in (None, presence.RETIRED.encode())]

@@ -9,9 +9,12 @@ from himeji_server.games.commands import GameCommands, NewGame
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
-from himeji_server.store.games import PLAYING, GameStore, SeatRequest
+from himeji_server.store.game_commit import CommitWriter
+from himeji_server.store.game_records import PLAYING, SeatRequest
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
@@ -38,16 +41,18 @@ class GameProcess:
         self.store = store
         self.games = GameStore(store)
         self.presence = Presence(store)
+        self.writer = CommitWriter(store, self.games.process)
         self.subscribers = CountingSubscribers()
         self.live_games = LiveGames(self.games, self.presence, self.subscribers)
         self.notifications = Notifications(self.live_games, self.presence)
-        self.commits = Commits(self.live_games, self.presence)
+        self.commits = Commits(self.live_games, self.writer, self.presence)
         self.commands = GameCommands(self.commits)
+        self.submissions = Submissions(self.commits)
         self.timers = Timers(self.commits)
 
     async def answer(self, game_id, bot, decision, actions):
         """Answer a decision; the receipt."""
-        _, receipt = await self.commands.submit_and_wait(game_id, bot, decision, actions)
+        _, receipt = await self.submissions.submit_and_wait(game_id, bot, decision, actions)
         return receipt
 
 

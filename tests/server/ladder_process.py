@@ -15,7 +15,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
-from himeji_server.store.games import SeatRequest
+from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
 
 LADDER = "base-2p"
@@ -37,7 +37,7 @@ ADMIN = Caller("admin", "t", frozenset({SCOPE_ADMIN, SCOPE_READ, SCOPE_PLAY}))
 async def let_time_pass(store, game_id, milliseconds):
     """Move the creation of a seating back in time, and make its deadline due."""
     await store.call("HINCRBY", keys.game(game_id), "created", -milliseconds)
-    await store.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await store.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
 
 
 class LadderProcess:
@@ -86,7 +86,7 @@ class LadderProcess:
 
     async def connect(self, bot):
         """Open a stream of the bot's."""
-        await self.use_cases._presence.arrive(bot, f"stream of {bot}")
+        await self.use_cases._presence.connect(bot, f"stream of {bot}")
 
     async def disconnect(self, bot):
         await self.use_cases.close_stream(bot, f"stream of {bot}")

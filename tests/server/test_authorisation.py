@@ -380,7 +380,7 @@ async def ada_and_bob(accounts):
 async def test_what_is_anothers_is_forbidden_and_ones_own_is_not(method, accounts, ada_and_bob):
     (target,) = [
         each.token_id
-        for each in await accounts.tokens.store.of_owner("ada")
+        for each in await accounts.tokens.store.list_by_owner("ada")
         if token_format.find_id(ada_and_bob["ada"]) != each.token_id
     ]
     request = requests_about("ada", target)[method]

@@ -294,11 +294,11 @@ async def test_a_game_that_cannot_be_is_refused_and_leaves_nothing(arena, wish):
     assert list((await arena.game("ListGames")).games) == []
 
 
-async def test_a_bell_that_no_arena_of_ours_rings_does_no_harm(arena, raw):
-    for bell in (keys.BOTS_BELL, *raw.pubsub_shardchannels()):
-        ring = raw.publish if bell == keys.BOTS_BELL else raw.spublish
-        for words in ("one two three four five", "one two", "no-game 7", ""):
-            ring(bell, words)
+async def test_a_notification_that_no_arena_of_ours_publishes_does_no_harm(arena, raw):
+    for channel in (keys.BOT_CHANNEL, *raw.pubsub_shardchannels()):
+        publish = raw.publish if channel == keys.BOT_CHANNEL else raw.spublish
+        for message in ("one two three four five", "one two three", "one two", "no-game 7", ""):
+            publish(channel, message)
     game = await arena.new_game(A, B)
     assert (await decision_of(arena, game.game_id)).legal_actions
 

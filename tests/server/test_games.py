@@ -16,7 +16,7 @@ from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
-from himeji_server.store.games import OVER, PLAYING, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest, SeatStatus
 
 from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
 from tests.server.replays import faults_of
@@ -111,7 +111,7 @@ async def memory(process, *names):
 
 
 async def test_a_game_that_is_over_is_made_smaller_and_stays_whole(one, two, monkeypatch):
-    monkeypatch.setattr("himeji_server.store.games.COMPACT_AFTER", 0)
+    monkeypatch.setattr("himeji_server.store.game_commit.COMPACT_AFTER", 0)
     game_id = await begun(one)
     table = await played_out(game_id, one, choose=at_random(1))
     names, before = (keys.game(game_id), keys.log(game_id)), replay_of(table)
@@ -372,7 +372,7 @@ async def test_a_seat_is_lost_by_strikes_even_if_whoever_counted_the_last_one_di
     game_id = await begun(one, clock=None)
     stored = (await one.live_games.view(game_id)).stored
     for answer in "abc":  # a process that counts, and dies before it can end the seat's part
-        await one.games.strike(game_id, stored.decision, stored.seat, answer, 3)
+        await one.games.count_strike(game_id, stored.decision, stored.seat, answer, 3)
     table = await until_over(two, game_id)
     assert seat_reasons(table)[stored.seat] == "STRIKES"
 
@@ -484,7 +484,7 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
     game_id = await begun(one, clock=Clock(1, 0))
     stored = (await one.live_games.view(game_id)).stored
     if connected:
-        await one.presence.arrive(stored.seats[stored.seat].bot, "stream")
+        await one.presence.connect(stored.seats[stored.seat].bot, "stream")
     table = await until_over(two, game_id)
     assert seat_reasons(table)[stored.seat] == expected
     assert faults_of(replay_of(table)) == []
@@ -518,7 +518,7 @@ async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
 async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another(one, two):
     game_id = (await one.commands.create(wished())).game_id
     for seat in range(2):
-        assert (await one.games.sit(game_id, range(2), sitter(seat)))[0] == "ok"
+        assert (await one.games.take_seat(game_id, range(2), sitter(seat)))[0] is SeatStatus.OK
     assert (await two.live_games.view(game_id)).stored.state == WAITING
     await two.timers.sweep()
     assert (await one.live_games.view(game_id)).stored.state == PLAYING
@@ -587,7 +587,7 @@ async def test_a_bot_of_the_creators_that_gives_up_before_the_game_begins_cancel
 async def test_who_gives_up_once_all_seats_are_taken_resigns_from_a_game_that_begins(one, two):
     game_id = (await one.commands.create(wished())).game_id
     for seat in range(2):  # by a process that dies before it begins the game
-        await one.games.sit(game_id, [seat], sitter(seat))
+        await one.games.take_seat(game_id, [seat], sitter(seat))
     table = await two.commands.resign(game_id, BOTS[0], None)
     assert (table.stored.state, seat_reasons(table)) == (OVER, ["RESIGNED", "OUTLASTED"])
 
@@ -614,7 +614,7 @@ async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, tw
 async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is_swept(one, two):
     game_id = (await one.commands.create(replace(wished(), patience=100))).game_id
     for seat in range(2):
-        await one.games.sit(game_id, [seat], sitter(seat))
+        await one.games.take_seat(game_id, [seat], sitter(seat))
     await until_time(two, (await one.live_games.view(game_id)).stored.expires)
     await two.timers.sweep()
     assert (await one.live_games.view(game_id)).stored.state == PLAYING
@@ -669,7 +669,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
     game_id = await begun(one)
     version = (await one.live_games.view(game_id)).stored.version
     before = one.subscribers.counts[game_id]
-    commit, under_way, published = one.games.commit, asyncio.Event(), asyncio.Event()
+    commit, under_way, published = one.writer.commit, asyncio.Event(), asyncio.Event()
 
     class Pending:
         def __init__(self, pending):
@@ -683,7 +683,7 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
         commit(change, Pending(pending))
         under_way.set()
 
-    monkeypatch.setattr(one.games, "commit", committing)
+    monkeypatch.setattr(one.writer, "commit", committing)
     playing = asyncio.create_task(act(one, game_id, lowest))
     await under_way.wait()
     playing.cancel()  # as when a call is given up in the middle of its answer
@@ -825,7 +825,7 @@ async def resigned(one, _two):
 async def timeout(one, two):
     game_id = await begun(one, clock=Clock(1, 0))
     for bot in BOTS:
-        await one.presence.arrive(bot, "stream")
+        await one.presence.connect(bot, "stream")
     return await until_over(two, game_id)
 
 

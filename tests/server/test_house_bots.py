@@ -201,7 +201,7 @@ class FakeLeases:
         """Set when somebody asked twice in vain: once who kept the bot, once who waits for it."""
         self._misses = 0
 
-    async def take(self, name, _holder, _milliseconds):
+    async def acquire(self, name, _holder, _milliseconds):
         if not self.elsewhere:
             self.held.add(name)
             return True
@@ -210,7 +210,7 @@ class FakeLeases:
             self.missed.set()
         return False
 
-    async def give_back(self, name, _holder):
+    async def release(self, name, _holder):
         self.held.discard(name)
 
 

@@ -42,7 +42,7 @@ async def raters(url):
 
 async def log_of(process):
     found = []
-    while entries := await process.store.boards.log(LADDER, len(found)):
+    while entries := await process.store.standings.entries_after(LADDER, len(found)):
         found += [RatedResult.FromString(entry.data) for entry in entries]
     return found
 
@@ -58,7 +58,7 @@ async def test_every_game_is_rated_exactly_once_however_often_the_rater_is_kille
                 played.append(await process.result(winner, loser, settle=False))
 
         async with raters(url) as live:
-            while len(played) < GAMES or await process.store.results.waiting(1):
+            while len(played) < GAMES or await process.store.results.pending(1):
                 # A share of the games in each life, so that each has work to be killed at; and
                 # ever longer lives, so that the work is done at last on any machine.
                 share = min(GAMES - len(played), GAMES // LEAST_KILLS)

@@ -111,7 +111,7 @@ async def test_nobody_is_unseated_before_the_time_is_over(process):
     await process.enter(A, B)
     await process.run_once()
     (game_id,) = await process.seated()
-    await process.redis.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await process.redis.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
     await process.run_once()
     assert (await process.use_cases.view(game_id)).stored.state == "waiting"
 
@@ -152,7 +152,7 @@ async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(
     await process.enter(B)
     await process.enter(A, most=4)
     again = (await process.store.queues.queue(LADDER)).tickets[0]
-    assert (again.bot, again.id, again.entered, again.most) == (A, first.id, first.entered, 4)
+    assert (again.bot, again.id, again.entered, again.max_games) == (A, first.id, first.entered, 4)
 
 
 async def test_a_bot_without_a_stream_is_not_paired(process):
@@ -201,7 +201,7 @@ async def test_a_seating_whose_matchmaker_died_before_making_the_game_is_release
     monkeypatch.undo()
     (game_id,) = await process.seated()
     assert await load(process) == {A: 1, B: 1}
-    await process.redis.call("ZADD", keys.seatings(LADDER), 1, game_id)
+    await process.redis.call("ZADD", keys.seating_deadlines(LADDER), 1, game_id)
     await process.run_once()
     assert game_id not in await process.seated()
     assert len(await process.seated()) == 1, "both have their tickets and are seated together"
@@ -261,7 +261,7 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(process)
     await process.run_once()
     ((_, bots),) = (await process.seated("league")).items()
     assert set(bots) == {A, C, D}
-    assert len(await process.store.deals.open("league")) == 1, "what B cannot play is dropped"
+    assert len(await process.store.deals.unfinished("league")) == 1, "what B cannot play is dropped"
 
 
 async def test_a_bot_that_has_vanished_leaves_the_queue(process):
@@ -284,12 +284,14 @@ async def test_the_house_plays_with_itself_now_and_then(process):
     await process.run_once()
     await process.run_once()
     assert len(await process.seated()) == 1, "and then it rests"
-    rest = await process.redis.call("PTTL", keys.pace(LADDER))
+    rest = await process.redis.call("PTTL", keys.house_pause(LADDER))
     assert 0 < rest <= matchmaker.HOUSE_PAUSE_MS
-    await process.redis.call("DEL", keys.pace(LADDER))
+    await process.redis.call("DEL", keys.house_pause(LADDER))
     await process.run_once()
     assert len(await process.seated()) == 2
-    assert await process.redis.call("PTTL", keys.pace(LADDER)) > rest, "longer, for it is known now"
+    assert await process.redis.call("PTTL", keys.house_pause(LADDER)) > rest, (
+        "longer, for it is known now"
+    )
 
 
 async def test_a_pair_that_met_too_often_today_is_not_seated_again(process, monkeypatch):
@@ -318,13 +320,13 @@ async def test_a_game_that_ended_before_its_deadline_was_checked_is_settled_once
     for bot in (A, B):
         await process.ready(bot, game_id)
     await process.resign(game_id, A)
-    await process.redis.call("ZADD", keys.seatings(LADDER), "XX", 1, game_id)
+    await process.redis.call("ZADD", keys.seating_deadlines(LADDER), "XX", 1, game_id)
     await process.queue_commands.leave(A, "")
     await process.matchmaker.run_once(await process.store.games.now())
     assert await load(process) == {A: 1, B: 1}, "only the rater releases"
     await process.run_once()
     assert await load(process) == {}
-    assert await process.store.queues.due(LADDER, 1 << 50) == []
+    assert await process.store.queues.overdue(LADDER, 1 << 50) == []
     assert (await process.standings())["bob/b@1"].games == 1
 
 
@@ -337,7 +339,7 @@ async def test_what_cannot_be_entered_is_refused_by_its_reason(process):
     for games in (-1, 65):
         with pytest.raises(InvalidRequest, match="1 to 64"):
             await process.queue_commands.enter(player, LADDER, games)
-    assert (await process.queue_commands.enter(player, LADDER, 0)).most == 1
+    assert (await process.queue_commands.enter(player, LADDER, 0)).max_games == 1
 
 
 async def test_a_game_that_is_no_seating_needs_no_answer(process):
@@ -380,14 +382,14 @@ async def test_a_lone_bot_is_seated_alone_and_rated_against_the_rival(process):
 
 async def test_only_one_process_at_a_time_runs_the_ladders(process, other):
     ours, theirs = process.store.leases, other.store.leases
-    assert await ours.take("work", "one", 60_000)
-    assert await ours.take("work", "one", 60_000)
-    assert await theirs.take("other work", "two", 60_000)
-    assert not await theirs.take("work", "two", 60_000)
-    await theirs.give_back("work", "two")
-    assert not await theirs.take("work", "two", 60_000), "it was not theirs"
-    assert await ours.take("work", "one", 1)
+    assert await ours.acquire("work", "one", 60_000)
+    assert await ours.acquire("work", "one", 60_000)
+    assert await theirs.acquire("other work", "two", 60_000)
+    assert not await theirs.acquire("work", "two", 60_000)
+    await theirs.release("work", "two")
+    assert not await theirs.acquire("work", "two", 60_000), "it was not theirs"
+    assert await ours.acquire("work", "one", 1)
     await asyncio.sleep(0.1)
-    assert await theirs.take("work", "two", 60_000), "it ends by itself"
-    await theirs.give_back("work", "two")
-    assert await ours.take("work", "one", 60_000)
+    assert await theirs.acquire("work", "two", 60_000), "it ends by itself"
+    await theirs.release("work", "two")
+    assert await ours.acquire("work", "one", 60_000)

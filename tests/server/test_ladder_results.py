@@ -152,7 +152,7 @@ async def test_the_recomputed_standings_equal_the_live_ones_to_the_last_digit(pr
 
 async def test_a_row_that_was_changed_by_hand_is_found_and_repaired(process):
     await process.result(A, B)
-    rows = keys.board_rows(LADDER, 1)
+    rows = keys.standings_rows(LADDER, 1)
     good = bytes(await process.redis.call("HGET", rows, "ann/a@1")).decode()
     bad = json.loads(good) | {"mean": json.loads(good)["mean"] + 1e-12}
     await process.redis.call("HSET", rows, "ann/a@1", json.dumps(bad), "eve/e@1", good)
@@ -262,7 +262,7 @@ async def test_the_same_request_starts_one_season(process):
     first = await process.administration.start_season(ADMIN, LADDER, "x", None, "id-1")
     again = await process.administration.start_season(ADMIN, LADDER, "x", None, "id-1")
     assert first == again
-    assert (await process.store.boards.head(LADDER)).season == 2
+    assert (await process.store.standings.head(LADDER)).season == 2
     assert len(await audited(process, AuditKind.AUDIT_KIND_ADMIN_ACT)) == 1
     with pytest.raises(InvalidRequest, match="0 to 1"):
         await process.administration.start_season(ADMIN, LADDER, "x", 1.5, "")

@@ -10,7 +10,8 @@ from himeji_server.games import live_games, notifications
 from himeji_server.games.messages import replay_message
 from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
-from himeji_server.store.games import OVER, PLAYING
+from himeji_server.store.game_records import OVER, PLAYING
+from himeji_server.store.notifications import GameNotification
 from himeji_server.store.pubsub import PubSub
 from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -34,10 +35,10 @@ async def listening(*processes):
     for process in processes:
         pass_on = process.notifications._dispatch
 
-        def note(channel, words, process=process, pass_on=pass_on):
-            if channel in process.games.bells and words != ["hello"]:
-                heard[process].append(tuple(words))
-            pass_on(channel, words)
+        def note(message, process=process, pass_on=pass_on):
+            if isinstance(message, GameNotification):
+                heard[process].append(message)
+            pass_on(message)
 
         process.notifications._dispatch = note
     tasks = [asyncio.create_task(process.notifications.receive()) for process in processes]
@@ -53,7 +54,7 @@ async def listening(*processes):
 
 async def all_heard(process):
     """Whether somebody listens to each channel of a process, wherever it is."""
-    return all([await raw(process, "SPUBLISH", each, "hello") for each in process.games.bells])
+    return all([await raw(process, "SPUBLISH", each, "hello") for each in process.games.channels])
 
 
 class Follower:
@@ -76,8 +77,8 @@ class Follower:
         self.versions.append(view.stored.version)
 
 
-async def ears(process, game_id):
-    found = await raw(process, "HGET", keys.game(game_id), "ears")
+async def subscribers(process, game_id):
+    found = await raw(process, "HGET", keys.game(game_id), "subscribers")
     return bytes(found or b"").decode().split()
 
 
@@ -96,7 +97,7 @@ async def test_a_change_rings_where_the_game_is_followed_and_nowhere_else(three)
         await until(lambda: seen(theirs, 5))
     assert [heard[process] for process in three] == [
         [],
-        [(game_id, str(n)) for n in (2, 3, 4, 5)],
+        [(game_id, n) for n in (2, 3, 4, 5)],
         [],
     ]
 
@@ -111,10 +112,10 @@ async def test_a_seat_that_is_taken_or_left_rings_everywhere_it_is_followed(proc
     async with listening(*processes) as heard:
         for process in processes:
             await Follower(process, game_id).come()
-        await one.games.sit(game_id, [0], sitter(0))
-        await one.games.stand_up(game_id, [0], sitter(0).bot)
+        await one.games.take_seat(game_id, [0], sitter(0))
+        await one.games.leave_seats(game_id, [0], sitter(0).bot)
         await until(lambda: rung_twice(heard))
-    assert all(words == [(game_id, "0")] * 2 for words in heard.values())
+    assert all(words == [(game_id, 0)] * 2 for words in heard.values())
 
 
 async def rung_twice(heard):
@@ -130,13 +131,13 @@ async def test_a_process_that_left_a_game_long_ago_is_rung_at_once_more(processe
         two.notifications._expire_registrations()
         await act(one, game_id, lowest)
         await until(lambda: rung(heard[two]))
-        assert len(await ears(one, game_id)) == 1  # whoever asks by calls may come back
+        assert len(await subscribers(one, game_id)) == 1  # whoever asks by calls may come back
         monkeypatch.setattr(notifications, "REGISTRATION_SECONDS", 0.0)
         two.notifications._expire_registrations()
         await act(one, game_id, lowest)
         await until(lambda: deaf(one, game_id))
         await act(one, game_id, lowest)
-        assert heard[two] == [(game_id, "2"), (game_id, "3")]
+        assert heard[two] == [(game_id, 2), (game_id, 3)]
 
 
 async def rung(heard):
@@ -144,7 +145,7 @@ async def rung(heard):
 
 
 async def deaf(process, game_id):
-    return not await ears(process, game_id)
+    return not await subscribers(process, game_id)
 
 
 async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(processes, monkeypatch):
@@ -153,7 +154,7 @@ async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(proc
     game_id = await begun(one)
     async with listening(*processes) as heard:
         follower = await Follower(two, game_id).come()
-        await raw(one, "HDEL", keys.game(game_id), "ears")  # as a lost primary may
+        await raw(one, "HDEL", keys.game(game_id), "subscribers")  # as a lost primary may
         looking = asyncio.create_task(two.notifications.poll())
         await act(one, game_id, lowest)
         await until(lambda: seen(follower, 2))
@@ -162,11 +163,11 @@ async def test_a_bell_that_was_missed_is_made_up_for_and_the_next_one_rings(proc
         assert heard[two] == []
         await act(one, game_id, lowest)
         await until(lambda: seen(follower, 3))
-        assert heard[two] == [(game_id, "3")]
+        assert heard[two] == [(game_id, 3)]
 
 
 async def listens(process, game_id):
-    return len(await ears(process, game_id)) == 1
+    return len(await subscribers(process, game_id)) == 1
 
 
 async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(processes):
@@ -180,14 +181,14 @@ async def test_who_follows_a_game_leaves_nothing_behind_after_its_end(processes)
         follower.leave()
         assert two.notifications._registered == {}
         await one.games.compact(await one.games.load(game_id))
-        assert await ears(one, game_id) == []
+        assert await subscribers(one, game_id) == []
         late = await Follower(two, game_id).come()
         late.leave()
         assert (await two.live_games.view(game_id)).stored.state == OVER
-        assert await ears(one, game_id) == []
+        assert await subscribers(one, game_id) == []
 
 
-async def test_asking_for_the_bells_of_no_game_makes_none(processes):
+async def test_subscribing_to_a_game_that_does_not_exist_creates_none(processes):
     one, _ = processes
     await one.notifications.register("none")
     assert await raw(one, "EXISTS", keys.game("none")) == 0
@@ -196,9 +197,9 @@ async def test_asking_for_the_bells_of_no_game_makes_none(processes):
 async def test_of_many_processes_that_were_restarted_the_oldest_are_rung_at_no_more(one):
     game_id = await begun(one)
     for number in range(40):
-        one.games._process = f"life-{number}"
-        await one.games.hear(game_id)
-    assert await ears(one, game_id) == [f"life-{number}" for number in range(8, 40)]
+        one.games.process = f"life-{number}"
+        await one.games.subscribe(game_id)
+    assert await subscribers(one, game_id) == [f"life-{number}" for number in range(8, 40)]
 
 
 async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypatch):
@@ -207,11 +208,11 @@ async def test_a_store_that_takes_no_writes_may_still_be_followed(one, monkeypat
 
     game_id = await begun(one)
     with monkeypatch.context() as patched:
-        patched.setattr(one.games, "hear", refused)
+        patched.setattr(one.games, "subscribe", refused)
         await one.notifications.register(game_id)
-    assert await ears(one, game_id) == []
+    assert await subscribers(one, game_id) == []
     await one.notifications.register(game_id)  # it was not taken for said
-    assert len(await ears(one, game_id)) == 1
+    assert len(await subscribers(one, game_id)) == 1
 
 
 async def test_a_game_in_which_catching_up_fails_is_read_anew(processes, monkeypatch):
@@ -305,13 +306,13 @@ async def test_a_view_is_right_while_the_next_commit_is_under_way(one, monkeypat
     view = await one.live_games.view(game_id)
     before = view.copy().dumps()
     seen = []
-    commit = one.games.commit
+    commit = one.writer.commit
 
     def committing(change, pending):
         seen.append(view.copy().dumps())  # the engine has played what is not committed yet
         commit(change, pending)
 
-    monkeypatch.setattr(one.games, "commit", committing)
+    monkeypatch.setattr(one.writer, "commit", committing)
     await act(one, game_id, lowest)
     assert seen == [before]
 
@@ -407,7 +408,7 @@ def two_nodes(short_folder):
 
 
 @pytest.mark.one_redis("two of them are the nodes here, and one is killed")
-async def test_a_lost_node_costs_no_bells_of_the_others(two_nodes):
+async def test_a_lost_node_costs_no_messages_of_the_others(two_nodes):
     pools = {name: ConnectionPool.from_url(node.url) for name, node in two_nodes.items()}
 
     def places(channels):

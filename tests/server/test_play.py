@@ -14,6 +14,7 @@ from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopR
 from himeji_server.games import notifications
 from himeji_server.play import outbox, session
 from himeji_server.store import keys, presence
+from himeji_server.store.notifications import BotNotificationKind
 
 from tests.server.arena_client import (
     PATIENCE,
@@ -612,7 +613,7 @@ async def test_a_fallen_flag_tells_a_timeout_from_a_disconnect(arena, other, raw
         stream, decision, [opponent] = await asked(*opened)
         if away:
             await stream.cut()
-            gone = partial(raw.get, keys.present(stream.bot))
+            gone = partial(raw.get, keys.presence(stream.bot))
             await asyncio.to_thread(wait_until, lambda: gone() is None, "it counts as gone")
         let_the_flag_fall(raw, decision)
         over = (await opponent.until("game_over")).game_over
@@ -655,27 +656,27 @@ async def test_a_stream_that_missed_the_bell_learns_of_its_end_by_looking(arena,
     monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.2)
     older = Stream(arena, A)
     await older.open()
-    raw.set(keys.present(A), "another", ex=60)  # a newer stream whose bell nobody heard
+    raw.set(keys.presence(A), "another", ex=60)  # a newer stream, whose notification was lost
     assert (await older.ended())[0].kind == kind("TAKEN_OVER")
-    assert raw.getdel(keys.present(A)) == b"another"
+    assert raw.getdel(keys.presence(A)) == b"another"
 
 
 async def test_a_stream_that_ends_begins_to_follow_nothing_more(arena, monkeypatch):
-    leave, hear = presence.Presence.leave, session.Session._on_bot_event
+    disconnect, hear = presence.Presence.disconnect, session.Session._on_bot_event
     leaving, rung, let_go, followed = asyncio.Event(), asyncio.Event(), asyncio.Event(), []
 
     async def slowly(self, bot, stream):
         leaving.set()
         await let_go.wait()
-        await leave(self, bot, stream)
+        await disconnect(self, bot, stream)
 
-    def heard(self, what, name):
+    def heard(self, notification):
         monkeypatch.setattr(self._subscriptions, "follow", followed.append)
-        hear(self, what, name)
-        if what == "seated":
+        hear(self, notification)
+        if notification.kind is BotNotificationKind.SEATED:
             rung.set()
 
-    monkeypatch.setattr(presence.Presence, "leave", slowly)
+    monkeypatch.setattr(presence.Presence, "disconnect", slowly)
     monkeypatch.setattr(session.Session, "_on_bot_event", heard)  # before a stream gives it away
     stream = Stream(arena, A)
     await stream.open()
@@ -731,19 +732,19 @@ async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, m
         notice, code = await again.ended()
         assert (notice.kind, notice.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
         assert (await stays.goodbye())[0].kind == kind("GOODBYE")
-    raw.delete(keys.present(A))  # it would fade by itself
+    raw.delete(keys.presence(A))  # it would expire by itself
 
 
 async def test_a_stream_that_opens_while_its_bot_is_retired_does_not_stay(arena, monkeypatch):
-    arrive = presence.Presence.arrive
+    connect = presence.Presence.connect
 
     async def after_the_retirement(self, bot, stream):
-        monkeypatch.setattr(presence.Presence, "arrive", arrive)
+        monkeypatch.setattr(presence.Presence, "connect", connect)
         request = accounts.RetireBotRequest(bot=A)
         await arena.accounts.RetireBot(request, metadata=arena.metadata)
-        await arrive(self, bot, stream)
+        await connect(self, bot, stream)
 
-    monkeypatch.setattr(presence.Presence, "arrive", after_the_retirement)
+    monkeypatch.setattr(presence.Presence, "connect", after_the_retirement)
     stream = Stream(arena, A)
     await stream.send(hello=stream._hello)
     notice, _ = await stream.ended()

@@ -277,7 +277,7 @@ def test_health_follows_a_redis_that_comes_to_take_no_writes(start_arena, start_
         assert next(watch).status == NOT_SERVING
         client.replicaof("NO", "ONE")
         assert next(watch).status == SERVING
-        assert not client.exists(keys.PULSE)
+        assert not client.exists(keys.WRITE_PROBE)
     assert arena.stop() == 0
 
 

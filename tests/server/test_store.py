@@ -1,11 +1,27 @@
 """The store: one connection to a real Redis, with errors of our own and no silent retries."""
 
 import asyncio
+import re
+from importlib import resources
 
 import pytest
 from himeji.rules.errors import StoreUnavailable
 from himeji_server.rpc import readiness
-from himeji_server.store import Store, StoreRefusedError, without_password
+from himeji_server.store import (
+    Store,
+    StoreRefusedError,
+    accounts,
+    game_commit,
+    game_scripts,
+    keys,
+    tokens,
+    without_password,
+)
+
+SCRIPTS = {
+    each.name.removesuffix(".lua"): each.read_text()
+    for each in (resources.files("himeji_server.store") / "scripts").iterdir()
+}
 
 
 async def test_a_store_that_loses_its_redis_says_so_and_recovers_by_itself(start_redis, binary):
@@ -106,3 +122,40 @@ async def test_durability_is_read_from_the_server(start_redis, binary):
 )
 def test_a_url_is_shown_without_its_secrets(url, shown):
     assert without_password(url) == shown
+
+
+# --- scripts ----------------------------------------------------------------------------------
+
+
+def names_given(array, script):
+    """The names that a script gives to its KEYS or ARGV."""
+    found = re.search(rf"^local ([\w,\s]+) = unpack\({array}[,)]", script, re.MULTILINE)
+    return re.split(r",\s*", found[1])
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        (game_commit.COMMIT, game_commit.CommitArguments),
+        (game_scripts.TAKE_SEAT, game_scripts.TakeSeatArguments),
+        (game_scripts.VOID, game_scripts.VoidArguments),
+        (accounts.CREATE_OWNER, accounts.CreateOwnerArguments),
+        (tokens.CREATE, tokens.CreateArguments),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_script_names_its_arguments_as_they_are_sent(script, arguments):
+    assert names_given("ARGV", script.text) == list(arguments._fields)
+
+
+@pytest.mark.parametrize("name", ["commit", "void_game"])
+def test_a_script_names_the_keys_of_a_game_as_they_are_sent(name):
+    sent = [f"{each}_key" for each in keys.GameKeys._fields]
+    assert names_given("KEYS", SCRIPTS[name]) == sent
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_reads_its_keys_and_arguments_by_name(name):
+    lines = [line for line in SCRIPTS[name].splitlines() if not line.startswith("--")]
+    by_number = [line for line in lines if re.search(r"(KEYS|ARGV)\[\d", line)]
+    assert all(re.fullmatch(r"local \w+ = (KEYS|ARGV)\[1\]", line) for line in by_number)

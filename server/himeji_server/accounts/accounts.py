@@ -30,7 +30,7 @@ from himeji_server.limits import AccountLimits
 from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
-from himeji_server.store.accounts import AccountStore, FirstToken, Owner
+from himeji_server.store.accounts import AccountStore, CreateOwnerStatus, FirstToken, Owner
 from himeji_server.store.presence import Presence
 from himeji_server.store.tokens import Token, scopes_text
 
@@ -79,9 +79,9 @@ class Accounts:
         status = await self._store.create_owner(
             owner, operation.operation_id, first, if_unused=if_unused
         )
-        if status == "exists":
+        if status is CreateOwnerStatus.EXISTS:
             raise names.in_use("owner", name)
-        if status != "ok":
+        if status is not CreateOwnerStatus.OK:
             raise Refused("since then the first token got another secret or was revoked")
         return await self.owner(name), IssuedToken(
             await self.tokens.get(operation.token_id), secret

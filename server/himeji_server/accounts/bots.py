@@ -13,7 +13,13 @@ from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.limits import AccountLimits
 from himeji_server.names import LOCAL, BotName
 from himeji_server.rate_limits import exceeded
-from himeji_server.store.accounts import AccountStore, Bot, BotVersion
+from himeji_server.store.accounts import (
+    AccountStore,
+    Bot,
+    BotVersion,
+    CreateBotStatus,
+    CreateVersionStatus,
+)
 from himeji_server.store.presence import Presence
 
 LONGEST_DESCRIPTION: Final = 500
@@ -78,7 +84,7 @@ class Bots:
         await self._requests.claim(caller.owner, request_id, ["RetireBot", name], Operation())
         if not await self._store.retire_bot(bot):
             raise names.unknown("bot", name)
-        await self._presence.dismiss(name)
+        await self._presence.disconnect_retired(name)
         return await self._get(bot)
 
     async def create_version(
@@ -92,10 +98,12 @@ class Bots:
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         most = self._limits.versions_per_bot
         status, number = await self._store.create_version(bot, label, operation.operation_id, most)
-        refusals: dict[str, HimejiError] = {
-            "missing": names.unknown("bot", name),
-            "retired": names.retired(name),
-            "limit": exceeded("versions_per_bot", most, "a bot may have {} versions"),
+        refusals: dict[CreateVersionStatus, HimejiError] = {
+            CreateVersionStatus.MISSING: names.unknown("bot", name),
+            CreateVersionStatus.RETIRED: names.retired(name),
+            CreateVersionStatus.LIMIT: exceeded(
+                "versions_per_bot", most, "a bot may have {} versions"
+            ),
         }
         if status in refusals:
             raise refusals[status]
@@ -152,10 +160,10 @@ class Bots:
         most = (self._limits.bots_per_owner, self._limits.bot_names_per_owner)
         status = await self._store.create_bot(bot, description, label, operation_id, most)
         active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
-        refusals: dict[str, HimejiError] = {
-            "exists": names.in_use("bot", str(bot)),
-            "active": exceeded("bots_per_owner", most[0], active),
-            "all": exceeded(
+        refusals: dict[CreateBotStatus, HimejiError] = {
+            CreateBotStatus.EXISTS: names.in_use("bot", str(bot)),
+            CreateBotStatus.TOO_MANY_ACTIVE: exceeded("bots_per_owner", most[0], active),
+            CreateBotStatus.TOO_MANY: exceeded(
                 "bot_names_per_owner", most[1], f"{retired_too}, the retired ones counted"
             ),
         }

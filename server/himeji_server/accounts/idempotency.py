@@ -53,7 +53,7 @@ class IdempotencyKeys:
         digest = _digest(json.dumps(content))
         record = json.dumps([digest, asdict(operation)])
         recorded_digest, recorded = json.loads(
-            await self._store.claim(owner, _digest(request_id), record)
+            await self._store.remember_request(owner, _digest(request_id), record)
         )
         if recorded_digest != digest:
             raise RequestIdReused(

@@ -71,7 +71,7 @@ class OpenStreams:
         if token_id not in self._open:
             return
         try:
-            token, now = await self._tokens.get_now(token_id)
+            token, now = await self._tokens.get_with_time(token_id)
         except (StoreUnavailable, StoreRefusedError):
             return
         for ended, caller in self._open.get(token_id, {}).items():

@@ -29,7 +29,7 @@ from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.limits import AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
-from himeji_server.store.tokens import NewToken, Token, TokenStore, owner_of
+from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
 
 OWNERS_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE)
 """The scopes of an owner's first token."""
@@ -90,12 +90,12 @@ class Tokens:
             raise InvalidToken(
                 "this is not a token (himeji_…): is a part of it missing or mistyped?"
             )
-        token, now = await self.store.get_now(token_id)
+        token, now = await self.store.get_with_time(token_id)
         digest = token_format.digest(secret)
         if token is None or not is_valid(token, digest, now):
             raise InvalidToken("the token is unknown, expired or revoked")
         if now - token.used >= _LAST_USE_MS:
-            await self.store.note_use(token_id, now)
+            await self.store.set_used(token_id, now)
         return Caller(token.owner, token_id, frozenset(token.scopes), token.bot, digest)
 
     async def get(self, token_id: str) -> Token:
@@ -152,7 +152,7 @@ class Tokens:
             before=operation.before,
             overlap_ms=min(overlap_ms, LONGEST_OVERLAP_MS),
         )
-        if status != "ok":
+        if status is not TokenStatus.OK:
             raise _changed_since()
         return IssuedToken(await self.get(token.token_id), secret)
 
@@ -175,7 +175,7 @@ class Tokens:
         now = await self.store.now()
         found = [
             each
-            for each in await self.store.of_owner(owner)
+            for each in await self.store.list_by_owner(owner)
             if (show_ended or not each.ended(now))
             and caller.bot in ("", each.bot)
             and (not place or _place(each) < place)
@@ -187,7 +187,7 @@ class Tokens:
         """Issue a token for the arena itself; revoke the old ones of the same bot and label."""
         same_use = [
             each.token_id
-            for each in await self.store.of_owner(request.owner)
+            for each in await self.store.list_by_owner(request.owner)
             if (each.bot, each.label) == (request.bot, request.label) and not each.revoked
         ]
         for token_id in same_use[_MOST_ARENA_TOKENS - 1 :]:
@@ -201,7 +201,7 @@ class Tokens:
 
     async def revoke_all(self, owner: str) -> None:
         """Revoke every token of an owner."""
-        for token in await self.store.of_owner(owner):
+        for token in await self.store.list_by_owner(owner):
             if not token.revoked:
                 await self.store.revoke(token.token_id)
 
@@ -209,12 +209,12 @@ class Tokens:
         self, new: NewToken, operation_id: str, secret: str, most: int
     ) -> IssuedToken:
         status = await self.store.create(new, operation_id, most)
-        if status == "limit":
+        if status is TokenStatus.LIMIT:
             raise LimitExceeded(
                 f"an owner may have {most} tokens: revoke one that is not needed",
                 {"limit": "tokens_per_owner", "allowed": str(most)},
             )
-        if status != "ok":
+        if status is not TokenStatus.OK:
             raise _changed_since()
         await self._delete_old(owner_of(new.token_id))
         return IssuedToken(await self.get(new.token_id), secret)
@@ -222,9 +222,9 @@ class Tokens:
     async def _delete_old(self, owner: str) -> None:
         """Delete all but the newest ended tokens; else creating and revoking fills the store."""
         now = await self.store.now()
-        ended = [each for each in await self.store.of_owner(owner) if each.ended(now)]
+        ended = [each for each in await self.store.list_by_owner(owner) if each.ended(now)]
         for token in ended[_MOST_ENDED:]:
-            await self.store.forget(token.token_id)
+            await self.store.delete(token.token_id)
 
     async def _managed(self, caller: Caller, token_id: str, else_scope: int | None = None) -> Token:
         """A token that the caller may change; one of another owner needs `else_scope`."""

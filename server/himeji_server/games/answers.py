@@ -1,31 +1,23 @@
-"""Answers of bots: what is played of them, and the receipts for those that stand."""
+"""Answers of bots, and the receipts for those that stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
-from himeji.rules.errors import AlreadyDecided, IllegalAction, UnknownAction
-from himeji.rules.game import DRAW, ROLL, Game as Engine
+from himeji.rules.errors import AlreadyDecided
 from himeji.v1.game_pb2 import StopReason
 
 from himeji_server.games.live_game import GameView, GivenAnswer
-from himeji_server.store.games import Entry
+from himeji_server.store.game_records import Entry
 
 NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
 """The entry of an answer that is not committed yet."""
 
-# Looked up once: by name, each costs a microsecond.
-_ALL_PLAYED: Final = StopReason.STOP_REASON_ALL_PLAYED
-_GAME_OVER: Final = StopReason.STOP_REASON_GAME_OVER
-_ILLEGAL: Final = StopReason.STOP_REASON_ILLEGAL_ACTION
-_NOT_YOURS: Final = StopReason.STOP_REASON_NOT_YOUR_DECISION
-_REVEALED: Final = StopReason.STOP_REASON_CHANCE_REVEALED
-
 
 class Answer:
-    """A bot's answer to a decision; subclasses say what becomes of it to whoever sent it."""
+    """A bot's answer to a decision; subclasses pass its outcome on to the sender."""
 
     __slots__ = ("actions", "bot", "decision", "game_id")
 
@@ -36,7 +28,7 @@ class Answer:
         self.actions = actions
 
     def accepted(self, view: GameView, receipt: Receipt) -> None:
-        """The answer stands; called before subscribers hear what follows from it."""
+        """The answer stands; called before the new view is published."""
         raise NotImplementedError
 
     def rejected(self, error: Exception) -> None:
@@ -53,39 +45,6 @@ class Receipt:
     stop: StopReason.ValueType
     entry: Entry
     duplicate: bool = False
-
-
-class PlayedPrefix(NamedTuple):
-    """How much of an answer was played, and why no more."""
-
-    played: tuple[int, ...]
-    stop: StopReason.ValueType
-    refusal: IllegalAction | UnknownAction | None = None
-
-
-def play_prefix(engine: Engine, actions: Sequence[int]) -> PlayedPrefix:
-    """Play the longest prefix that is legal, stays the seat's, and reveals no chance before it."""
-    seat = engine.to_move
-    played: list[int] = []
-    for action in actions:
-        if engine.over:
-            return PlayedPrefix(tuple(played), _GAME_OVER)
-        if engine.to_move != seat:
-            return PlayedPrefix(tuple(played), _NOT_YOURS)
-        events = len(engine.log or ())
-        try:
-            engine.apply(action)
-        except (IllegalAction, UnknownAction) as refusal:
-            return PlayedPrefix(tuple(played), _ILLEGAL, refusal)
-        played.append(action)
-        if len(played) < len(actions) and _reveals_chance(engine, events):
-            return PlayedPrefix(tuple(played), _REVEALED)
-    return PlayedPrefix(tuple(played), _ALL_PLAYED)
-
-
-def _reveals_chance(engine: Engine, events: int) -> bool:
-    """Whether a roll or a draw is among the events after the first so many."""
-    return any(record[0] in (ROLL, DRAW) for record in (engine.log or [])[events:])
 
 
 def repeated_receipt(decision: int, standing: GivenAnswer, actions: Sequence[int]) -> Receipt:

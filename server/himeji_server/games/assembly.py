@@ -8,12 +8,14 @@ from himeji_server.games.commands import GameCommands
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.games.timers import Timers
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
 from himeji_server.store import Store
-from himeji_server.store.games import GameStore
+from himeji_server.store.game_commit import CommitWriter
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 
@@ -23,13 +25,15 @@ class GameAssembly:
 
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         presence = Presence(store)
-        live_games = LiveGames(GameStore(store), presence, Subscribers())
-        commits = Commits(live_games, presence)
+        games = GameStore(store)
+        live_games = LiveGames(games, presence, Subscribers())
+        commits = Commits(live_games, CommitWriter(store, games.process), presence)
         notifications, timers = Notifications(live_games, presence), Timers(commits)
         metrics.count_games(live_games.count_playing)
         self.use_cases = GameUseCases(
             live_games=live_games,
             commands=GameCommands(commits),
+            submissions=Submissions(commits),
             notifications=notifications,
             presence=presence,
             quotas=QuotaStore(store),

@@ -11,11 +11,8 @@ worth a fifth of the server's processor time in dense play (docs/load.md, "The q
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from himeji.rules.errors import HimejiError
 from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
@@ -23,32 +20,41 @@ from himeji.wire.chain import NOBODY, ChainEntry, link
 from himeji.wire.clock import flag_fall_reason
 from himeji.wire.results import result
 
-from himeji_server.games.answers import Answer, PlayedPrefix, Receipt
+from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.live_game import GivenAnswer, LiveGame, asked_seat, new_engine
 from himeji_server.games.live_games import LiveGames
-from himeji_server.store.commands import Argument
-from himeji_server.store.games import OVER, PLAYING, WAITING, Commit, CommitReply, Entry
+from himeji_server.store.game_commit import CommitWriter
+from himeji_server.store.game_records import (
+    OVER,
+    PLAYING,
+    WAITING,
+    ClockCondition,
+    Commit,
+    CommitReply,
+    Entry,
+    LostSeat,
+    StoredState,
+)
 from himeji_server.store.presence import Presence
 
 VERSIONS_BETWEEN_SNAPSHOTS: Final = 8
 """Packing a position costs more than playing on to it from the last one."""
 
 _FEWEST_SEATS: Final = 2  # a game in which one seat is left is over
-_ANSWER: Final = LogCause.LOG_CAUSE_ANSWER  # looked up once: by name, it costs a microsecond
 
 
 class Change(NamedTuple):
     """What a commit adds to the log, and under which conditions."""
 
     entry: ChainEntry
-    expected_state: str = PLAYING
-    clock: str = ""  # whether the clock of the entry's seat must be running or fallen
+    expected_state: StoredState = PLAYING
+    clock: ClockCondition = ClockCondition.NONE  # of the entry's seat
     answered: int = 0  # decisions, for the increments of the clock
     stop: int = 0
     refusal: str = ""  # why the next action of an answer was not legal, for its receipt
     result: bytes = b""  # if the change ends the game
     new_decision: bool = True
-    fields: Mapping[str, Argument] = MappingProxyType({})
+    lost: LostSeat | None = None
 
 
 class PendingCommit:
@@ -78,7 +84,7 @@ class PendingCommit:
 
     def send(self) -> None:
         """Step 1: send it to the store. There is no way to take it back."""
-        self._commits.live_games.store.commit(self._commit, self)
+        self._commits.writer.commit(self._commit, self)
 
     def stored(self, reply: CommitReply | Exception) -> None:
         """Step 2: the store has replied. Unless it committed, the game is dropped from memory."""
@@ -88,7 +94,7 @@ class PendingCommit:
                 self._publish(reply)
             else:
                 self._commits.live_games.drop(self.game.game_id)
-        except Exception as error:  # noqa: BLE001 - whoever waits has to get it
+        except Exception as error:  # noqa: BLE001 - the waiting side has to get it
             self._commits.live_games.drop(self.game.game_id)
             reply = error
         self._finish(reply)
@@ -98,7 +104,7 @@ class PendingCommit:
         return self.game.apply(self._commit, reply, self._engine)
 
     def _accept(self, entry: Entry) -> None:
-        """Step 4: whoever answered gets the receipt, before anybody hears what follows from it."""
+        """Step 4: the bot that answered gets its receipt, before the new view is published."""
         if self._answer is not None and self._receipt is not None:
             receipt = self._receipt
             receipt.entry = entry
@@ -107,13 +113,15 @@ class PendingCommit:
             self._answer.accepted(self.game.view, receipt)
 
     def _publish(self, reply: CommitReply) -> None:
-        """Step 5: tell the subscribers of this process; the script has notified other processes."""
-        self._commits.live_games.applied(self.game, self._commit, reply)
-        if self.game.view.asks_a_lost_seat:
-            self._commits.stand_ins.put_nowait(self.game.game_id)
+        """Step 5: publish the view in this process; the script has notified the other ones."""
+        commits, game = self._commits, self.game
+        commits.live_games.committed(game, reply)
+        commits.live_games.subscribers.publish(game.view)
+        if game.view.asks_a_lost_seat:
+            commits.stand_ins.put_nowait(game.game_id)
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        """Step 6: give the lock back, or wake up whoever does."""
+        """Step 6: release the lock, or wake up the coroutine that holds it."""
         raise NotImplementedError
 
 
@@ -135,7 +143,7 @@ class AwaitedCommit(PendingCommit):
         self.reply: asyncio.Future[CommitReply] = asyncio.get_running_loop().create_future()
 
     def _finish(self, reply: CommitReply | Exception) -> None:
-        if self.reply.done():  # whoever waited was cancelled
+        if self.reply.done():  # the waiting coroutine was cancelled
             return
         if isinstance(reply, Exception):
             self.reply.set_exception(reply)
@@ -146,8 +154,9 @@ class AwaitedCommit(PendingCommit):
 class Commits:
     """Makes the changes that commands and timers need. All of it needs the game's lock."""
 
-    def __init__(self, live_games: LiveGames, presence: Presence) -> None:
+    def __init__(self, live_games: LiveGames, writer: CommitWriter, presence: Presence) -> None:
         self.live_games = live_games
+        self.writer = writer
         self.stand_ins: asyncio.Queue[str] = asyncio.Queue()
         """Games in which the stand-in has to answer; if this process dies, a sweep finds them."""
         self._presence = presence
@@ -186,7 +195,11 @@ class Commits:
         return flag_fall_reason(connected=bool(await self._presence.holder(bot)))
 
     async def lose_seat(
-        self, game: LiveGame, seat: int, reason: EndReason.ValueType, clock: str = ""
+        self,
+        game: LiveGame,
+        seat: int,
+        reason: EndReason.ValueType,
+        clock: ClockCondition = ClockCondition.NONE,
     ) -> None:
         """End a seat's part; the game goes on with the stand-in while two others play."""
         engine, stored = game.engine, game.stored
@@ -202,7 +215,7 @@ class Commits:
             clock=clock,
             result=ends,
             new_decision=seat == stored.seat,
-            fields={f"lost{seat}": f"{int(reason)} {version}"},
+            lost=LostSeat(seat, reason, version),
         )
         await self.commit(game, engine, change)
 
@@ -213,23 +226,6 @@ class Commits:
         ends = result(None, reason, {}).SerializeToString()
         change = Change(entry, expected_state=stored.state, result=ends)
         await self.commit(game, game.engine, change)
-
-
-def answer_change(game: LiveGame, prefix: PlayedPrefix) -> Change:
-    """What is committed of an answer."""
-    stored = game.stored
-    return Change(
-        ChainEntry(stored.version + 1, _ANSWER, stored.seat, prefix.played),
-        clock="running",
-        answered=len(prefix.played),
-        stop=prefix.stop,
-        refusal=_refusal_text(prefix.refusal),
-    )
-
-
-def _refusal_text(refusal: HimejiError | None) -> str:
-    """A refusal as the log keeps it: the rule, a space, and the reason."""
-    return f"{refusal.details.get('rule', '')} {refusal.message}" if refusal is not None else ""
 
 
 def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
@@ -256,7 +252,7 @@ def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
         result=ends,
         stop=change.stop,
         refusal=change.refusal,
-        fields=change.fields,
+        lost=change.lost,
     )
 
 

@@ -1,6 +1,6 @@
 """A game in memory (LiveGame), and one version of it as readers see it (GameView).
 
-Invariant: a LiveGame is changed only by whoever holds the game's lock, and its view is replaced as
+Invariant: a LiveGame is changed only under the game's lock, and its view is replaced as
 a whole when a commit stands. A view never changes, so a reader may keep it over any pause; nobody
 but the code that makes commits touches the engine.
 """
@@ -18,7 +18,7 @@ from himeji.rules.ruleset import Ruleset
 from himeji.v1.game_pb2 import Game
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key
 
-from himeji_server.store.games import (
+from himeji_server.store.game_records import (
     PLAYING,
     WAITING,
     Commit,
@@ -146,7 +146,7 @@ class GameView:
 
     @property
     def revision(self) -> tuple[object, ...]:
-        """Differs between any two views of a game that subscribers have to hear of."""
+        """Differs between any two views of a game that have to be published."""
         stored = self.stored
         if stored.state == WAITING:  # seats are taken and left without a version of their own
             return (stored.version, stored.chain, *(seat.bot for seat in stored.seats))
@@ -275,8 +275,6 @@ def _seats_after(before: Sequence[StoredSeat], commit: Commit, left: int) -> lis
     seats = list(before)
     if commit.clock_seat != NOBODY:
         seats[commit.clock_seat] = seats[commit.clock_seat].with_left(left)
-    for name, value in commit.fields.items():
-        lost, lost_at = map(int, str(value).split())
-        seat = int(name.removeprefix("lost"))
-        seats[seat] = replace(seats[seat], lost=lost, lost_at=lost_at)
+    if (lost := commit.lost) is not None:
+        seats[lost.seat] = replace(seats[lost.seat], lost=lost.reason, lost_at=lost.version)
     return seats

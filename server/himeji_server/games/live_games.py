@@ -30,7 +30,8 @@ from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
-from himeji_server.store.games import OVER, PLAYING, Commit, CommitReply, GameStore, StoredGame
+from himeji_server.store.game_records import OVER, PLAYING, CommitReply, StoredGame
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.tasks import TaskSet
 
@@ -186,11 +187,10 @@ class LiveGames:
 
     # --- the cache ------------------------------------------------------------------------------
 
-    def applied(self, game: LiveGame, commit: Commit, reply: CommitReply) -> None:
-        """A commit of this process stands: publish the view, and expire games that are over."""
+    def committed(self, game: LiveGame, reply: CommitReply) -> None:
+        """A commit of this process stands: follow the store's clock, expire what is over."""
         self._clock_offset = reply.time - _milliseconds()
-        self.subscribers.publish(game.view)
-        if commit.state == OVER:
+        if game.stored.state == OVER:
             if game.game_id in self.cached:
                 self._expire_over(game.game_id)
             self._release(game.view)

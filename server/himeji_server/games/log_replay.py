@@ -11,7 +11,7 @@ from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry, first_link, link
 
 from himeji_server.games.live_game import GivenAnswer, LiveGame, LogPosition, new_engine
-from himeji_server.store.games import Entry, Snapshot, StoredGame
+from himeji_server.store.game_records import Entry, Snapshot, StoredGame
 
 
 class BrokenLogError(Exception):

@@ -24,7 +24,7 @@ from himeji.wire.positions import to_position
 
 from himeji_server.games.answers import Receipt
 from himeji_server.games.live_game import GameView
-from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING
 
 Wants = Collection[int]
 # Looked up once: by name, each costs a microsecond.

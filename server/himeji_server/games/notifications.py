@@ -22,17 +22,18 @@ from himeji.rules.errors import HimejiError, StoreUnavailable, UnknownGame
 from himeji_server.games.live_game import GameView
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.subscribers import OnChange, OnGone
-from himeji_server.store import StoreRefusedError, keys
+from himeji_server.store import StoreRefusedError
+from himeji_server.store.notifications import BotNotification, GameNotification
 from himeji_server.store.presence import Presence
 from himeji_server.tasks import TaskSet
 
 POLL_SECONDS: Final = 2.0
-"""How often whoever waits for a message that may be lost looks by itself."""
+"""How often to check for a change whose notification may have been lost."""
 
 REGISTRATION_SECONDS: Final = 60.0
 """How long a registration stays after the last subscriber: clients that use calls come back."""
 
-OnBotEvent = Callable[[str, str], None]
+OnBotEvent = Callable[[BotNotification], None]
 
 _log = structlog.get_logger(__name__)
 
@@ -63,7 +64,7 @@ class Notifications:
         if is_registered:
             return
         try:
-            await self._store.hear(game_id)
+            await self._store.subscribe(game_id)
         except (StoreUnavailable, StoreRefusedError):
             self._registered.pop(game_id, None)
         except BaseException:
@@ -107,7 +108,7 @@ class Notifications:
 
     @contextmanager
     def subscribe_bot(self, bot: str, on_event: OnBotEvent) -> Iterator[None]:
-        """Call with what happens to the bot, for a while: "stream" and id, "seated" and game id."""
+        """Call with each notification of the bot, for a while."""
         self._bots[bot].add(on_event)
         try:
             yield
@@ -121,26 +122,21 @@ class Notifications:
     async def receive(self) -> None:
         """Dispatch the messages of other processes; returns only by being cancelled."""
         polling: asyncio.Task[None] | None = None
-        async with aclosing(self._presence.bells(self._store.bells)) as messages:
+        async with aclosing(self._presence.subscribe(self._store.channels)) as messages:
             async for message in messages:
                 if message is not None:
-                    channel, text = message
-                    self._dispatch(channel, text.split(" "))
+                    self._dispatch(message)
                 elif polling is None or polling.done():  # some may have been missed
                     polling = self._tasks.start(self._poll(self._subscribers.game_ids))
 
-    def _dispatch(self, channel: str, words: list[str]) -> None:
-        # Whoever reaches the store may publish: nonsense must not end this process.
-        if channel == keys.BOTS_BELL and len(words) == 3:
-            what, bot, rest = words
-            for on_event in tuple(self._bots.get(bot, ())):
-                on_event(what, rest)
-        elif channel != keys.BOTS_BELL and len(words) == 2 and words[1].isdecimal():
-            game_id, version = words
-            if game_id in self._subscribers:
-                self._load_later(game_id, int(version))
-            elif game_id not in self._registered:
-                self._tasks.start(self._unregister(game_id))
+    def _dispatch(self, message: GameNotification | BotNotification) -> None:
+        if isinstance(message, BotNotification):
+            for on_event in tuple(self._bots.get(message.bot, ())):
+                on_event(message)
+        elif message.game_id in self._subscribers:
+            self._load_later(message.game_id, message.version)
+        elif message.game_id not in self._registered:
+            self._tasks.start(self._unregister(message.game_id))
 
     def _load_later(self, game_id: str, version: int) -> None:
         """Read a game that has reached a version, unless that was published; 0: unknown."""
@@ -177,7 +173,7 @@ class Notifications:
         if game_id in self._subscribers or game_id in self._registered:
             return  # somebody has come meanwhile
         with suppress(StoreUnavailable, StoreRefusedError):
-            await self._store.hear(game_id, on=False)
+            await self._store.unsubscribe(game_id)
 
     # --- polling --------------------------------------------------------------------------------
 
@@ -199,7 +195,7 @@ class Notifications:
             for game_id in changed:
                 self._load_later(game_id, 0)
             # The store may have lost the registration; if this fails, polling goes on.
-            again = (self._store.hear(game_id) for game_id in changed)
+            again = (self._store.subscribe(game_id) for game_id in changed)
             await asyncio.gather(*again, return_exceptions=True)
             await self._live_games.check_moved()
 

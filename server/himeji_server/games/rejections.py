@@ -19,11 +19,11 @@ from himeji.wire.errors import retry_delay
 from himeji_server.games.answers import standing_receipt
 from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import write_accepted
-from himeji_server.store.games import PLAYING
+from himeji_server.store.game_records import PLAYING
 
 
 def rejection(error: HimejiError, game_id: str) -> Rejected:
-    """A refusal as far as the error alone tells it."""
+    """A refusal with what the error alone says."""
     out = Rejected(message=error.message, game_id=game_id)
     out.reason = ErrorReason.Value(f"ERROR_REASON_{error.reason}")
     out.incident = error.details.get("incident", "")

@@ -8,7 +8,7 @@ from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji_server import names
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.live_game import GameView
-from himeji_server.store.games import PLAYING, WAITING
+from himeji_server.store.game_records import PLAYING, WAITING
 
 
 def check_plan(plan: SeatPlan, field: str) -> None:

@@ -14,7 +14,7 @@ import structlog
 from himeji.rules.errors import HimejiError
 
 from himeji_server.games.live_game import GameView
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 
 _log = structlog.get_logger(__name__)
 

@@ -20,7 +20,7 @@ from himeji_server import metrics
 from himeji_server.games.commits import Change, Commits
 from himeji_server.games.live_game import LiveGame
 from himeji_server.store.errors import StoreRefusedError
-from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, ClockCondition
 from himeji_server.tasks import TaskSet
 
 SWEEP_SECONDS: Final = 0.25
@@ -74,7 +74,7 @@ class Timers:
             async with self._live_games.locks.hold(game_id):
                 await self._change(await self._live_games.refresh(game_id), now)
         except UnknownGame:
-            await self._store.forget_timer(game_id)
+            await self._store.remove_timer(game_id)
         except (StoreUnavailable, StoreRefusedError):
             _log.warning("cannot handle a due timer: the store does not answer", game=game_id)
         except Exception:  # noqa: BLE001 - one bad game must not hold up all others
@@ -93,7 +93,7 @@ class Timers:
             await self._commits.lose_seat(game, stored.seat, EndReason.END_REASON_STRIKES)
         elif stored.state == PLAYING:
             reason = await self._commits.flag_reason(stored.seats[stored.seat].bot)
-            await self._commits.lose_seat(game, stored.seat, reason, clock="fallen")
+            await self._commits.lose_seat(game, stored.seat, reason, clock=ClockCondition.FALLEN)
 
     async def _compact(self, game_id: str) -> None:
         """Store a game that is over in less memory."""
@@ -101,7 +101,7 @@ class Timers:
         if [entry.version for entry in stored.log] == [*range(1, stored.version + 1)]:
             await self._store.compact(stored)
         else:  # a part of its log is lost: what is left stays as it is
-            await self._store.forget_timer(game_id)
+            await self._store.remove_timer(game_id)
 
     async def _play_stand_in(self, game: LiveGame) -> None:
         """Answer for a lost seat until another seat is asked."""

@@ -35,11 +35,12 @@ from himeji_server.games.seat_rules import (
     may_take,
     seats_of,
 )
+from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
-from himeji_server.store.games import OVER, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, WAITING, SeatRequest
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
@@ -91,6 +92,7 @@ class GameUseCases:
         *,
         live_games: LiveGames,
         commands: GameCommands,
+        submissions: Submissions,
         notifications: Notifications,
         presence: Presence,
         quotas: QuotaStore,
@@ -100,9 +102,10 @@ class GameUseCases:
     ) -> None:
         self.limits = limits
         self.stopping = asyncio.Event()
-        """Set when this process is about to stop: whoever holds a stream ends it."""
+        """Set when this process is about to stop: streams have to end."""
         self._live_games = live_games
         self._commands = commands
+        self._submissions = submissions
         self._notifications = notifications
         self._presence = presence
         self._quotas = quotas
@@ -209,14 +212,14 @@ class GameUseCases:
         view = await self._commands.create(new, game_id)
         for bot, _ in new.meant_for:
             await self._presence.add_game(bot, game_id)
-            await self._presence.tell_seated(bot, game_id)
+            await self._presence.notify_seated(bot, game_id)
         return view
 
     async def _invite(self, bot: str, game_id: str) -> None:
         """Notify a bot of a seat that is meant for it, now and when it comes back."""
         if len(await self._presence.games_of(bot)) < MOST_INVITATIONS:
             await self._presence.add_game(bot, game_id)
-        await self._presence.tell_seated(bot, game_id)
+        await self._presence.notify_seated(bot, game_id)
 
     async def accept_invitations(self, player: Player, view: GameView) -> GameView:
         """Take every open seat that is meant for this very bot; the game as it is then."""
@@ -246,7 +249,7 @@ class GameUseCases:
         key = await self._idempotency_key(player, game_id, seat, entropy, request_id)
         request = SeatRequest(player.bot, player.version, entropy, key)
         view, taken = await self._commands.join(game_id, allowed, request)
-        await self._presence.tell_seated(player.bot, game_id)
+        await self._presence.notify_seated(player.bot, game_id)
         return view, taken
 
     async def _idempotency_key(
@@ -263,20 +266,20 @@ class GameUseCases:
     async def _check_may_create(self, owner: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner has too many games that wait; the house has no limit."""
         most = self.limits.waiting_games_per_owner
-        if owner != HOUSE and not await self._quotas.take_waiting(owner, game_id, most):
+        if owner != HOUSE and not await self._quotas.add_waiting(owner, game_id, most):
             sentence = "{} games that you created have not begun: fill or cancel one"
             raise exceeded("waiting_games_per_owner", most, sentence)
 
     async def _check_may_join(self, bot: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner's bots are in too many games; the house has no limit."""
         owner, most = names.owner_of(bot), self.limits.games_per_owner
-        if owner != HOUSE and not await self._quotas.take_seated(owner, game_id, most):
+        if owner != HOUSE and not await self._quotas.add_seated(owner, game_id, most):
             raise exceeded("games_per_owner", most, "your bots are in {} games: finish one")
 
     # --- playing and ending ---------------------------------------------------------------------
 
     def submit(self, answer: Answer) -> None:
-        """Play an answer of a bot that is active; what becomes of it is told to the answer.
+        """Play an answer of a bot that is active; its outcome is passed to the answer.
 
         A stream comes in here directly: its bot was active when it was opened, and retiring a bot
         closes its stream.
@@ -286,7 +289,7 @@ class GameUseCases:
         except LimitExceeded as error:
             answer.rejected(error)
         else:
-            self._commands.submit(answer)
+            self._submissions.submit(answer)
 
     async def submit_and_wait(
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
@@ -296,7 +299,7 @@ class GameUseCases:
         bot = view.stored.seats[answering_seat(view, caller, decision)].bot
         await self._bots.check_active(bot)
         check_actions(len(actions))
-        return await self._commands.submit_and_wait(game_id, bot, decision, actions)
+        return await self._submissions.submit_and_wait(game_id, bot, decision, actions)
 
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
         """Give up the caller's seats, or cancel a game of the caller's that has not begun.
@@ -329,16 +332,16 @@ class GameUseCases:
 
     async def open_stream(self, player: Player, stream: str) -> None:
         """Make this stream the bot's only one; raises BotRetired."""
-        await self._presence.arrive(player.bot, stream)
+        await self._presence.connect(player.bot, stream)
         await self._bots.check_active(player.bot)  # after which a retirement closes the stream
 
     async def renew_stream(self, bot: str, stream: str) -> str:
         """Say that the stream is still open; the stream that the bot has now."""
-        return await self._presence.stay(bot, stream)
+        return await self._presence.renew(bot, stream)
 
     async def close_stream(self, bot: str, stream: str) -> None:
         """The bot has no stream any more, unless it has opened another one."""
-        await self._presence.leave(bot, stream)
+        await self._presence.disconnect(bot, stream)
 
     def subscribe_bot(self, bot: str, on_event: OnBotEvent) -> AbstractContextManager[None]:
         """Call with what happens to the bot, for a while; see Notifications."""

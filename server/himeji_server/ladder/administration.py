@@ -27,7 +27,7 @@ from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.ladder.rater import Rater
 from himeji_server.ladder.standings import CARRY_OVER, Standings, StandingsRow, recomputed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import SeasonRecord, StandingsHead
 
@@ -59,7 +59,7 @@ class Administration:
     ) -> None:
         self._queries = queries
         self._store = store
-        self._standings = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
         self._rater = rater
         self._requests = requests
@@ -101,14 +101,14 @@ class Administration:
         """How many results of a season count, and the standings that follow from its log."""
         seasons = await self._standings.seasons(ladder)
         last = seasons[season].last if season < head.season else head.sequence
-        start = await self._standings.start(ladder, season)
+        start = await self._standings.starting_means(ladder, season)
         voided = await self._standings.voided(ladder) | without
         results = [each async for each in self._results(ladder, seasons[season].first, last)]
         counted = sum(each.game_id not in voided for each in results)
         return counted, recomputed(results, start, voided)
 
     async def _results(self, ladder: str, after: int, last: int) -> AsyncIterator[RatedResult]:
-        while entries := await self._standings.log(ladder, after, until=last):
+        while entries := await self._standings.entries_after(ladder, after, until=last):
             for entry in entries:
                 yield RatedResult.FromString(entry.data)
             after = entries[-1].sequence
@@ -139,7 +139,7 @@ class Administration:
                 return started[0]
             season = (await self._standings.head(ladder)).season
             head, rows = await self._live_rows(ladder, season)
-            start = await self._standings.start(ladder, head.season)
+            start = await self._standings.starting_means(ladder, head.season)
             standings = Standings(
                 {name: StandingsRow.from_json(text) for name, text in rows.items()}, start
             )
@@ -189,7 +189,7 @@ class Administration:
             game_id,
             ladder,
         )
-        await self._store.audit.note(record, f"voided {game_id}")
+        await self._store.audit.append(record, f"voided {game_id}")
         return game
 
     async def _remove_from_standings(self, ladder: str, game_id: str) -> None:
@@ -226,8 +226,8 @@ class Administration:
         self, kind: AuditKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
-        size, question = pagination.size(page_size), ("audit", int(kind))
-        place = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("audit", int(kind))
+        place = pagination.place(page_token, *query)
         if place and not place.isdecimal():
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         before, found = int(place or 0), list[AuditRecord]()
@@ -241,12 +241,12 @@ class Administration:
                     found.append(record)
                 if len(found) == size:
                     break
-        following = pagination.token(str(before), *question) if before > 1 else ""
+        following = pagination.token(str(before), *query) if before > 1 else ""
         return [audit_message(each) for each in found], following
 
     async def _audit(self, caller: Caller, ladder: str, message: str, mark: str = "") -> None:
         record = AuditRecord(ADMIN_ACT, message, caller.owner, "", ladder)
-        await self._store.audit.note(record, mark)
+        await self._store.audit.append(record, mark)
 
 
 def _differences(

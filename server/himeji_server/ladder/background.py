@@ -43,12 +43,12 @@ class LadderLoop:
         try:
             await self._run()
         finally:
-            await self._store.leases.give_back(LEASE, self._holder)
+            await self._store.leases.release(LEASE, self._holder)
 
     async def _run(self) -> None:
         while True:
             try:
-                if await self._store.leases.take(LEASE, self._holder, LEASE_MS):
+                if await self._store.leases.acquire(LEASE, self._holder, LEASE_MS):
                     await self.run_once()
             except (StoreUnavailable, StoreRefusedError):
                 _log.warning("ladder loop failed: the store does not answer")

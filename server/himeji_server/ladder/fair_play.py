@@ -59,7 +59,7 @@ class FairPlay:
 
     def __init__(self, store: LadderStore) -> None:
         self._flags = store.flags
-        self._standings = store.boards
+        self._standings = store.standings
 
     async def check(self, rated: RatedResult, rows: list[StandingsRow], entries: int) -> None:
         """Raise the flags that a game gives rise to. Idempotent.
@@ -85,7 +85,9 @@ class FairPlay:
         for number, seat in enumerate(rated.seats):
             if rated.result.seats[number].end_reason != EndReason.END_REASON_RESIGNED:
                 continue
-            games = await self._flags.note_quick(rated.ladder, seat.bot, _day(rated), rated.game_id)
+            games = await self._flags.add_quick_resignation(
+                rated.ladder, seat.bot, _day(rated), rated.game_id
+            )
             if len(games) >= QUICK_TIMES:
                 await self._flag(
                     rated,

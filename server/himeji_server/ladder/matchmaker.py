@@ -24,9 +24,9 @@ from himeji_server.ladder.pairing import Candidate, Meetings, Pair, Policy, pair
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.ladder.standings import StandingsRow, row_name
 from himeji_server.store.deals import Deal
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.queues import Queue, Ticket
+from himeji_server.store.queues import Queue, SeatingStatus, Ticket
 
 MAX_CANDIDATES: Final = 200
 """How many waiting tickets of a ladder one round pairs, the oldest first."""
@@ -61,7 +61,7 @@ class Matchmaker:
         self._ladders = ladders
         self._queues = store.queues
         self._deals = store.deals
-        self._standings = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
         self._policy = policy or Policy()
         self._opened = False
@@ -74,21 +74,23 @@ class Matchmaker:
     async def run_once(self, now: int) -> None:
         """Check deadlines, pair and seat, once on every ladder; `now` is the store's time."""
         if not self._opened:
-            await asyncio.gather(*(self._standings.open(name) for name in self._ladders.names))
+            await asyncio.gather(
+                *(self._standings.ensure_first_season(name) for name in self._ladders.names)
+            )
             self._opened = True
         await asyncio.gather(
             *(self._run_ladder(self._ladders[name], now) for name in self._ladders.names)
         )
 
     async def _run_ladder(self, ladder: Ladder, now: int) -> None:
-        for game_id in await self._queues.due(ladder.name, now):
+        for game_id in await self._queues.overdue(ladder.name, now):
             await self._check_deadline(ladder, game_id, now)
         queue = await self._queues.queue(ladder.name)
         if not ladder.accepting:
             await self._close_queue(ladder, queue.tickets)
             return
         connected = await self._connected(ladder, queue.tickets, now)
-        waiting = [each for each in connected if queue.load.get(each.bot, 0) < each.most]
+        waiting = [each for each in connected if queue.load.get(each.bot, 0) < each.max_games]
         if not waiting:
             return
         if ladder.trusted and await self._continue_deals(ladder, queue, waiting, now):
@@ -101,7 +103,7 @@ class Matchmaker:
         """Remove the tickets from before the ladder was closed, and notify their bots."""
         for each in tickets:
             if await self._queues.leave(ladder.name, each.bot):
-                await self._queues.tell_closed(each.bot, ladder.name)
+                await self._queues.notify_closed(each.bot, ladder.name)
 
     async def _connected(self, ladder: Ladder, tickets: Sequence[Ticket], now: int) -> list[Ticket]:
         """The tickets of bots with a stream; a bot that has long had none loses its ticket."""
@@ -127,7 +129,7 @@ class Matchmaker:
         """
         queued = {each.bot for each in queue.tickets}
         tickets, any_seated = {each.bot: each for each in waiting}, False
-        for deal in await self._deals.open(ladder.name):
+        for deal in await self._deals.unfinished(ladder.name):
             bots = deal.orders[0]
             all_free = tickets.keys() >= set(bots)
             if not all_free and queued.issuperset(bots):
@@ -135,7 +137,7 @@ class Matchmaker:
             together = [tickets[bot] for bot in bots] if all_free else []
             seated = all_free and await self._seat(ladder, together, now, deal)
             if not seated:
-                await self._deals.keep(ladder.name, replace(deal, orders=()))
+                await self._deals.save(ladder.name, replace(deal, orders=()))
             any_seated |= seated
         return any_seated
 
@@ -165,7 +167,7 @@ class Matchmaker:
             seated = await self._seat(ladder, [tickets[bot] for bot in bots], now, deal)
             if seated and only_house:
                 games = min(each.games for each in candidates if each.bot in bots)
-                await self._queues.house_plays(ladder.name, house_pause(games))
+                await self._queues.pause_house(ladder.name, house_pause(games))
 
     async def _rows(self, ladder: Ladder, tickets: Sequence[Ticket]) -> dict[str, StandingsRow]:
         season = (await self._standings.head(ladder.name)).season
@@ -178,7 +180,7 @@ class Matchmaker:
     ) -> bool:
         """Seat these bots together and notify them; False if a ticket has changed meanwhile."""
         game_id = secrets.token_hex(10)
-        status, *bots = await self._queues.seat(
+        status, bots = await self._queues.seat(
             ladder.name,
             game_id,
             tickets,
@@ -186,14 +188,14 @@ class Matchmaker:
             pair_cap=self._policy.pair_cap,
             day=_day(now),
         )
-        if status == "capped":
+        if status is SeatingStatus.CAPPED:
             self._capped_at[ladder.name][pair_key(bots[0], bots[1])] = now
-        if status != "ok":
+        if status is not SeatingStatus.OK:
             return False
         if deal is not None:
-            await self._deals.keep(ladder.name, replace(deal, orders=deal.orders[1:]))
+            await self._deals.save(ladder.name, replace(deal, orders=deal.orders[1:]))
         game = await self._use_cases.seat_bots(_new_game(ladder, tickets, deal), game_id)
-        await self._queues.look_again(ladder.name, game_id, game.stored.created + ladder.ready)
+        await self._queues.set_deadline(ladder.name, game_id, game.stored.created + ladder.ready)
         _log.info("seated", ladder=ladder.name, game=game_id, bots=[each.bot for each in tickets])
         return True
 
@@ -209,11 +211,11 @@ class Matchmaker:
             return
         deadline = game.stored.created + ladder.ready
         if game.stored.state == WAITING and deadline > now:
-            await self._queues.look_again(ladder.name, game_id, deadline)
+            await self._queues.set_deadline(ladder.name, game_id, deadline)
         elif game.stored.state == WAITING:
             await self._use_cases.cancel(game_id, EndReason.END_REASON_UNSEATED)
         elif game.stored.state != OVER:
-            await self._queues.begun(ladder.name, game_id)
+            await self._queues.remove_deadline(ladder.name, game_id)
 
 
 def house_pause(games: int) -> int:
@@ -232,7 +234,7 @@ def _candidate(ticket: Ticket, rows: dict[str, StandingsRow], queue: Queue, now:
         rating=row.rating if row is not None else BEGINNER,
         games=(row.games if row is not None else 0) + load,
         waited=max(0, now - ticket.since) / 1000,
-        free=ticket.most - load,
+        free=ticket.max_games - load,
         seats=tuple(row.seats) if row is not None else (),
         seed=f"{ticket.id} {ticket.seatings}",
     )

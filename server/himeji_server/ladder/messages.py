@@ -49,7 +49,7 @@ def ticket_message(
         ladder=ladder,
         bot=ticket.bot,
         bot_version=ticket.version,
-        max_games=ticket.most,
+        max_games=ticket.max_games,
         game_ids=sorted(games),
         connected=connected,
     )

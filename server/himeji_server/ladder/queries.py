@@ -38,7 +38,7 @@ class LadderQueries:
     def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
         self.ladders = ladders
         self._store = store
-        self._standings = store.boards
+        self._standings = store.standings
         self._use_cases = use_cases
 
     # --- ladders and queues ---------------------------------------------------------------------
@@ -121,8 +121,8 @@ class LadderQueries:
         """A page of a bot's rated games, the newest first, of one ladder or of all."""
         name = str(names.bot_name(bot))
         ladders = self.ladders.names_of(ladder)
-        size, question = pagination.size(page_size), ("history", name, ladder, version)
-        cursors = _cursors(pagination.place(page_token, *question), ladders)
+        size, query = pagination.size(page_size), ("history", name, ladder, version)
+        cursors = _cursors(pagination.place(page_token, *query), ladders)
         if not cursors:
             lengths = [len(await self._standings.history(each, name)) for each in ladders]
             cursors = dict(zip(ladders, lengths, strict=True))
@@ -138,7 +138,7 @@ class LadderQueries:
                 ):
                     found.append(result)
         place = ",".join(f"{each}={left}" for each, left in cursors.items())
-        following = pagination.token(place, *question) if any(cursors.values()) else ""
+        following = pagination.token(place, *query) if any(cursors.values()) else ""
         return [HistoryEntry(result=each, seat=_seat(each, name)) for each in found], following
 
     async def _newest(self, bot: str, cursors: dict[str, int], most: int) -> list[RatedResult]:
@@ -194,7 +194,7 @@ class LadderQueries:
         place = (await self._standings.head(name)).sequence if after is None else after
         stopping = self._use_cases.stopping
         while not stopping.is_set():
-            entries = await self._standings.log(name, place)
+            entries = await self._standings.entries_after(name, place)
             for entry in entries:
                 yield _result(entry)
                 place = entry.sequence
@@ -203,14 +203,14 @@ class LadderQueries:
 
 
 def paginate(
-    found: list[_Each], page_size: int, page_token: str, *question: object
+    found: list[_Each], page_size: int, page_token: str, *query: object
 ) -> tuple[list[_Each], str]:
     """A page of a list that is in memory; the token holds how many items came before."""
-    size, place = pagination.size(page_size), pagination.place(page_token, *question)
+    size, place = pagination.size(page_size), pagination.place(page_token, *query)
     if place and not (place.isdecimal() and len(place) < 10):
         raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
     first = int(place or 0)
-    following = pagination.token(str(first + size), *question) if len(found) > first + size else ""
+    following = pagination.token(str(first + size), *query) if len(found) > first + size else ""
     return found[first : first + size], following
 
 

@@ -12,7 +12,7 @@ from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.queues import QueueStore, Ticket
 
 MAX_GAMES: Final = 64
@@ -78,10 +78,10 @@ class QueueCommands:
         player = await self._use_cases.player(caller, bot)
         for name in self._ladders.names_of(ladder):
             # Noted first: a stream that is reconnecting must not enter again.
-            await self._queues.take_out(name, player.bot)
+            await self._queues.note_removal(name, player.bot)
         left = await self.leave(player.bot, ladder)
         for name in left:
-            await self._queues.tell_left(player.bot, name)
+            await self._queues.notify_left(player.bot, name)
         return left
 
     async def ladders_of(self, bot: str) -> list[str]:

@@ -18,8 +18,9 @@ from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import has_timed_out, unanswered
 from himeji_server.ladder.standings import Standings, StandingsRow, names_needed
 from himeji_server.store.audit import AuditRecord
-from himeji_server.store.games import StoredGame
+from himeji_server.store.game_records import StoredGame
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.replies import AppendStatus
 from himeji_server.store.result_outbox import PendingResult
 
 BATCH: Final = 50
@@ -38,13 +39,13 @@ class Rater:
     def __init__(self, ladders: Ladders, store: LadderStore) -> None:
         self._ladders = ladders
         self._store = store
-        self._standings = store.boards
+        self._standings = store.standings
         self._fair_play = FairPlay(store)
         self._retry_at: dict[str, float] = {}
 
     async def settle_all(self) -> int:
         """Settle what is in the outboxes; how many results that were."""
-        waiting = await self._store.results.waiting(BATCH)
+        waiting = await self._store.results.pending(BATCH)
         return sum([await self._settle_or_skip(each) for each in waiting])
 
     async def _settle_or_skip(self, result: PendingResult) -> bool:
@@ -58,7 +59,7 @@ class Rater:
             _log.exception("cannot settle a result", game=result.game_id)
             self._retry_at[result.game_id] = time.monotonic() + RETRY_SECONDS
             return False
-        await self._store.results.done(result)
+        await self._store.results.remove(result)
         self._retry_at.pop(result.game_id, None)
         return True
 
@@ -88,7 +89,7 @@ class Rater:
         record = AuditRecord(
             AuditKind.AUDIT_KIND_RATING_CHANGE, _description(rated), "", rated.game_id, ladder
         )
-        await self._store.audit.note(record, f"rated {rated.game_id}")
+        await self._store.audit.append(record, f"rated {rated.game_id}")
         await self._fair_play.check(rated, rows, stored.version)
 
     async def _apply(self, ladder: str, rated: RatedResult) -> tuple[int, list[StandingsRow]]:
@@ -97,7 +98,7 @@ class Rater:
         for _ in range(MAX_TRIES):
             head = await self._standings.head(ladder)
             rows = await self._standings.rows(ladder, head.season, names)
-            start = await self._standings.start(ladder, head.season, names)
+            start = await self._standings.starting_means(ladder, head.season, names)
             rated.sequence, rated.season = head.sequence + 1, head.season
             standings = Standings(
                 {name: StandingsRow.from_json(text) for name, text in rows.items()}, start
@@ -111,7 +112,7 @@ class Rater:
                 rows={row.name: row.to_json() for row in changed},
                 bots=(seat.bot for seat in rated.seats),
             )
-            if status != "conflict":
+            if status is not AppendStatus.CONFLICT:
                 return sequence, changed
         raise StoreUnavailable("the standings change too fast, try again")
 

@@ -8,7 +8,7 @@ from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
 
 from himeji_server.games.live_game import GameView
-from himeji_server.store.games import OVER, WAITING, StoredGame
+from himeji_server.store.game_records import OVER, WAITING, StoredGame
 
 
 def assigned_seats(view: GameView, bot: str) -> list[int]:

@@ -25,13 +25,12 @@ from himeji_server.ladder.tournament_systems import (
     round_robin,
     swiss,
 )
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import (
-    OVER as TOURNAMENT_OVER,
-    PLAYING,
     GameRecord,
     Progress,
+    ProgressState,
     TournamentRecord,
 )
 
@@ -62,8 +61,8 @@ class TournamentRunner:
         self._last_run = now
         for name in await self._tournaments.names():
             progress = await self._tournaments.progress(name)
-            record = await self._tournaments.asked(name)
-            if progress.state == PLAYING and record is not None:
+            record = await self._tournaments.get(name)
+            if progress.state is ProgressState.PLAYING and record is not None:
                 await self._advance(record, progress, now)
 
     async def _advance(self, record: TournamentRecord, progress: Progress, now: int) -> None:
@@ -95,8 +94,8 @@ class TournamentRunner:
         if progress.round < record.rounds:
             progress = replace(progress, round=progress.round + 1)
         else:
-            progress = replace(progress, state=TOURNAMENT_OVER, ended=now)
-        await self._tournaments.advance(record.name, progress)
+            progress = replace(progress, state=ProgressState.OVER, ended=now)
+        await self._tournaments.save_progress(record.name, progress)
 
     # --- rounds ---------------------------------------------------------------------------------
 
@@ -106,7 +105,7 @@ class TournamentRunner:
         if not text:
             new = await self._new_pairings(record, number)
             text = json.dumps([new.games, new.byes])
-            text = await self._tournaments.keep_plan(record.name, number, text)
+            text = await self._tournaments.save_plan(record.name, number, text)
         games, byes = json.loads(text)
         return RoundPairings(tuple(tuple(bots) for bots in games), tuple(byes))
 
@@ -178,7 +177,7 @@ class TournamentRunner:
         return await self._save(record, key, replace(game, game_id=game_id))
 
     async def _save(self, record: TournamentRecord, key: GameKey, game: GameRecord) -> GameRecord:
-        await self._tournaments.keep_game(record.name, key, game)
+        await self._tournaments.save_game(record.name, key, game)
         return game
 
 

@@ -27,16 +27,16 @@ from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.ladder.tournament_systems import count_results, planned_games, standings
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.tournaments import CANCELLED, OVER, PLAYING, Progress, TournamentRecord
+from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
 
 STANDARD_PATIENCE_MS: Final = 120_000
 MAX_BOTS: Final = 64
 MAX_ROUNDS: Final = 100
 MAX_GAMES: Final = 20_000
 _STATES: Final = {
-    PLAYING: TournamentState.TOURNAMENT_STATE_PLAYING,
-    OVER: TournamentState.TOURNAMENT_STATE_OVER,
-    CANCELLED: TournamentState.TOURNAMENT_STATE_CANCELLED,
+    ProgressState.PLAYING: TournamentState.TOURNAMENT_STATE_PLAYING,
+    ProgressState.OVER: TournamentState.TOURNAMENT_STATE_OVER,
+    ProgressState.CANCELLED: TournamentState.TOURNAMENT_STATE_CANCELLED,
 }
 _SYSTEMS: Final = (
     TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN,
@@ -135,7 +135,7 @@ class Tournaments:
         return await self._message(record, progress), entrants
 
     async def _get(self, name: str) -> TournamentRecord:
-        record = await self._tournaments.asked(name)
+        record = await self._tournaments.get(name)
         if record is None:
             raise NotFound(f"there is no tournament {name}", {"tournament": name})
         return record
@@ -144,8 +144,8 @@ class Tournaments:
         self, state: TournamentState.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Tournament], str]:
         """A page of the tournaments, the newest first."""
-        size, question = pagination.size(page_size), ("tournaments", int(state))
-        before = pagination.place(page_token, *question)
+        size, query = pagination.size(page_size), ("tournaments", int(state))
+        before = pagination.place(page_token, *query)
         everything = await self._tournaments.names()
         left = everything[everything.index(before) + 1 :] if before in everything else everything
         found: list[Tournament] = []
@@ -154,7 +154,7 @@ class Tournaments:
             if state in (TournamentState.TOURNAMENT_STATE_UNSPECIFIED, _STATES[progress.state]):
                 found.append(await self._message(await self._get(name), progress))
             if len(found) == size:
-                following = pagination.token(name, *question) if name != left[-1] else ""
+                following = pagination.token(name, *query) if name != left[-1] else ""
                 return found, following
         return found, ""
 
@@ -165,9 +165,11 @@ class Tournaments:
         )
         record = await self._get(name)
         progress = await self._tournaments.progress(name)
-        if progress.state == PLAYING:
-            progress = replace(progress, state=CANCELLED, ended=await self._store.games.now())
-            await self._tournaments.advance(name, progress)
+        if progress.state is ProgressState.PLAYING:
+            progress = replace(
+                progress, state=ProgressState.CANCELLED, ended=await self._store.games.now()
+            )
+            await self._tournaments.save_progress(name, progress)
             await self._audit(caller, f"cancelled the tournament {name}", f"cancelled {name}")
         for game in (await self._tournaments.games(name)).values():
             if game.game_id and not game.result:
@@ -201,7 +203,7 @@ class Tournaments:
 
     async def _audit(self, caller: Caller, message: str, mark: str) -> None:
         record = AuditRecord(AuditKind.AUDIT_KIND_ADMIN_ACT, message, caller.owner)
-        await self._store.audit.note(record, mark)
+        await self._store.audit.append(record, mark)
 
 
 def _check_size(record: TournamentRecord) -> None:

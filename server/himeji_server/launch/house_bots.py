@@ -157,7 +157,7 @@ class HouseBot(SupervisedProcess):
                 self._process.send_signal(signal.SIGTERM)
             await asyncio.to_thread(_wait_or_kill, self._process)
         self._thread.shutdown()
-        await self._leases.give_back(self._name, self._lease_holder)
+        await self._leases.release(self._name, self._lease_holder)
 
     async def _wait_for_lease(self) -> None:
         """Wait until no other arena runs the bot; logged once, because it is a normal state."""
@@ -175,7 +175,7 @@ class HouseBot(SupervisedProcess):
             return True  # no other arena can acquire it either
 
     async def _acquire_lease(self) -> bool:
-        return await self._leases.take(self._name, self._lease_holder, LEASE_MS)
+        return await self._leases.acquire(self._name, self._lease_holder, LEASE_MS)
 
     def _spawn(self, token: str) -> subprocess.Popen[str]:
         # -P: modules in the current folder are not imported. -u: unbuffered, so that output is

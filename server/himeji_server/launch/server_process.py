@@ -43,6 +43,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
 
     With several processes, all of them listen on the same ports.
     """
+    store.log_impairments()
     async with AsyncExitStack() as stack:
         readiness = Readiness(rpc_handlers.services())
         streams = OpenStreams(accounts.tokens.store)

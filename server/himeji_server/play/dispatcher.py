@@ -1,6 +1,6 @@
 """Dispatches the requests of one stream: each one is answered, and so many are handled at a time.
 
-An Act is handed to the use case as it is read and needs no task (see games/commands.py); every
+An Act is handed to the use case as it is read and needs no task (see games/submission.py); every
 other request gets a task of its own.
 """
 

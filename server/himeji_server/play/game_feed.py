@@ -18,7 +18,7 @@ from himeji_server.games.messages import (
     write_decision,
 )
 from himeji_server.ladder.stream import LadderStream
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 
 _NEXT_DECISION = Want.WANT_NEXT_DECISION
 

@@ -26,12 +26,16 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.store import StoreRefusedError
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
+from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.tasks import wait_for
 
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
-_OUT_OF_QUEUE: Final = {"left": left_notice, "closed": closed_notice}
+_OUT_OF_QUEUE: Final = {
+    BotNotificationKind.LEFT_QUEUE: left_notice,
+    BotNotificationKind.LADDER_CLOSED: closed_notice,
+}
 
 
 class Session:
@@ -107,17 +111,18 @@ class Session:
         for game_id in await self._use_cases.games_of(bot):
             self._subscriptions.follow(game_id)
 
-    def _on_bot_event(self, what: str, name: str) -> None:
+    def _on_bot_event(self, event: BotNotification) -> None:
         """Handle an event of the bot; an error here must not reach whoever dispatches it."""
         if self._stopped:
             return
         try:
-            if what == "seated":
-                self._subscriptions.follow(name)
-            elif what in _OUT_OF_QUEUE:
-                self._writer.send(PlayResponse(notice=_OUT_OF_QUEUE[what](name)))
-            elif name != self.stream:
-                self.close(StreamEnd.ousted(self.player.bot, name))
+            kind, _, subject = event
+            if kind is BotNotificationKind.SEATED:
+                self._subscriptions.follow(subject)
+            elif kind in _OUT_OF_QUEUE:
+                self._writer.send(PlayResponse(notice=_OUT_OF_QUEUE[kind](subject)))
+            elif subject != self.stream:
+                self.close(StreamEnd.ousted(self.player.bot, subject))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
             self.close(StreamEnd.by(as_error(raised, "Play")))
 

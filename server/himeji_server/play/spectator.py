@@ -18,7 +18,7 @@ from himeji_server.games.messages import game_over_message, known_events, update
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 
 COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")

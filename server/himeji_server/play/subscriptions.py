@@ -20,7 +20,7 @@ from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.game_feed import GameFeed
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
-from himeji_server.store.games import WAITING
+from himeji_server.store.game_records import WAITING
 
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
 

@@ -56,7 +56,7 @@ from himeji_server.games.use_cases import (
 from himeji_server.play.spectator import Spectator
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 
 SERVICE: Final = "himeji.v1.GameService"
 MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB

@@ -1,23 +1,51 @@
-"""Owners, their bots and the versions of the bots in the store; all of one owner in one slot."""
+"""Owners, their bots and the versions of these; all keys of one owner share a slot."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
 from himeji_server.names import BotName
-from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
 
 REMEMBERED_SECONDS: Final = 24 * 3600
 """How long a request id is remembered."""
 
-_CLAIM: Final = Script("claim")
+_REMEMBER_REQUEST: Final = Script("remember_request")
 _RESERVE_OWNER: Final = Script("reserve_owner")
-_CREATE_OWNER: Final = Script("create_owner")
+CREATE_OWNER: Final = Script("create_owner")
 _CREATE_BOT: Final = Script("create_bot")
-_CREATE_VERSION: Final = Script("create_version")
+_CREATE_VERSION: Final = Script("create_bot_version")
 _RETIRE_BOT: Final = Script("retire_bot")
+
+
+class CreateOwnerStatus(StrEnum):
+    """What became of a request to create an owner."""
+
+    OK = "ok"
+    EXISTS = "exists"
+    CHANGED = "changed"  # the request is repeated, and the first token changed since
+
+
+class CreateBotStatus(StrEnum):
+    """What became of a request to create a bot."""
+
+    OK = "ok"
+    EXISTS = "exists"
+    TOO_MANY_ACTIVE = "active"
+    TOO_MANY = "all"  # with the retired ones
+
+
+class CreateVersionStatus(StrEnum):
+    """What became of a request to create a version of a bot."""
+
+    OK = "ok"
+    MISSING = "missing"
+    RETIRED = "retired"
+    LIMIT = "limit"
 
 
 @dataclass(frozen=True)
@@ -61,53 +89,73 @@ class FirstToken:
     scopes: str
 
 
+class CreateOwnerArguments(NamedTuple):
+    """The arguments of create_owner.lua, in its order."""
+
+    mark: str
+    display_name: str
+    house: str
+    token_id: str
+    digest: str
+    scopes: str
+    if_unused: str
+
+
 class AccountStore:
     """The owners and bots of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def claim(self, owner: str, request: str, plan: str) -> str:
-        """Note what a request is going to make; the plan of the first such request."""
-        key = keys.claim(owner, request)
-        return bytes(await self._store.run(_CLAIM, [key], plan, REMEMBERED_SECONDS)).decode()
+    async def remember_request(self, owner: str, request: str, plan: str) -> str:
+        """Store the plan of a request before it is carried out; returns that of the first such."""
+        key = keys.request_plan(owner, request)
+        return replies.text(
+            await self._store.run(_REMEMBER_REQUEST, [key], plan, REMEMBERED_SECONDS)
+        )
 
     async def create_owner(
         self, owner: Owner, mark: str, first: FirstToken | None = None, *, if_unused: bool = False
-    ) -> str:
-        """Create an owner who is on the list; "ok", "exists" or "changed" (see the script)."""
+    ) -> CreateOwnerStatus:
+        """Create an owner whose name is reserved, once; a repeated request replaces the secret.
+
+        With `if_unused` that is done only while the first token was never used.
+        """
         token = first or FirstToken("", "", "")
         name = owner.name
-        answer = await self._store.run(
-            _CREATE_OWNER,
-            [
-                *(keys.owner(name), keys.tokens(name), keys.live_tokens(name)),
-                keys.token(name, token.token_id),
-            ],
-            *(mark, owner.display_name, "1" if owner.house else ""),
-            *(token.token_id, token.digest, token.scopes, "unused" if if_unused else ""),
+        touched = [keys.owner(name), keys.tokens(name), keys.live_tokens(name)]
+        touched.append(keys.token(name, token.token_id))
+        arguments = CreateOwnerArguments(
+            mark=mark,
+            display_name=owner.display_name,
+            house="1" if owner.house else "",
+            token_id=token.token_id,
+            digest=token.digest,
+            scopes=token.scopes,
+            if_unused="unused" if if_unused else "",
         )
-        return bytes(answer).decode()
+        status = await self._store.run(CREATE_OWNER, touched, *arguments)
+        return CreateOwnerStatus(replies.text(status))
 
-    async def reserve_owner(self, name: str, most: int) -> bool:
-        """Put a name on the list of owners; whether there was room.
+    async def reserve_owner(self, name: str, max_owners: int) -> bool:
+        """Add a name to the list of owners; whether there was room.
 
-        It comes before the owner is created: a name without an owner is passed over by whoever
-        lists, an owner without a name on the list would be lost to them.
+        Done before the owner is created: listing skips a name without an owner, but would never
+        find an owner without a name.
         """
-        listed = [keys.OWNERS, keys.OWNERS_BY_BOT]
-        return bool(await self._store.run(_RESERVE_OWNER, listed, name, most))
+        touched = [keys.OWNERS, keys.OWNERS_BY_BOT]
+        return bool(await self._store.run(_RESERVE_OWNER, touched, name, max_owners))
 
     async def owner(self, name: str) -> Owner | None:
-        """An owner."""
-        return _owner(name, await self._store.call("HGETALL", keys.owner(name)))
+        """Load an owner; None if there is none."""
+        return _parse_owner(name, await self._store.call("HGETALL", keys.owner(name)))
 
-    async def owner_names(self, after: str, most: int, *, by_bot: bool = False) -> list[str]:
-        """The names on the list after one, ascending, or in the order of the names of bots."""
+    async def owner_names(self, after: str, limit: int, *, by_bot: bool = False) -> list[str]:
+        """A page of the list of owners after a name, in their order or in that of their bots."""
         start = f"({after}{'/' if by_bot else ''}" if after else "-"
         key = keys.OWNERS_BY_BOT if by_bot else keys.OWNERS
-        found = await self._store.call("ZRANGEBYLEX", key, start, "+", "LIMIT", 0, most)
-        return [bytes(each).decode().removesuffix("/") for each in found]
+        found = await self._store.call("ZRANGEBYLEX", key, start, "+", "LIMIT", 0, limit)
+        return [name.removesuffix("/") for name in replies.texts(found)]
 
     async def owners(self, names: Sequence[str]) -> list[Owner]:
         """Those of the named owners that exist."""
@@ -115,23 +163,23 @@ class AccountStore:
         return [each for each in found if each is not None]
 
     async def create_bot(
-        self, name: BotName, description: str, label: str, mark: str, most: tuple[int, int]
-    ) -> str:
-        """Create a bot; "ok", "exists", or which limit of `most` (active, all) is reached."""
+        self, name: BotName, description: str, label: str, mark: str, limits: tuple[int, int]
+    ) -> CreateBotStatus:
+        """Create a bot, once; the limits are of active bots and of all."""
         owner = name.owner
-        answer = await self._store.run(
+        status = await self._store.run(
             _CREATE_BOT,
             [
                 *(keys.bots(owner), keys.active_bots(owner)),
                 *(keys.bot(owner, name.short), keys.bot_versions(owner, name.short)),
             ],
-            *(mark, name.short, description, label, *most),
+            *(mark, name.short, description, label, *limits),
         )
-        return bytes(answer).decode()
+        return CreateBotStatus(replies.text(status))
 
     async def bot(self, name: BotName) -> Bot | None:
-        """A bot."""
-        return _bot(name, await self._store.call("HGETALL", keys.bot(name.owner, name.short)))
+        """Load a bot; None if there is none."""
+        return _parse_bot(name, await self._store.call("HGETALL", keys.bot(name.owner, name.short)))
 
     async def bots_of(self, owner: str, after: str = "", *, retired: bool) -> list[BotName]:
         """The names of an owner's bots after a short name, ascending; all, or the active ones."""
@@ -139,7 +187,7 @@ class AccountStore:
             found = await self._store.call("ZRANGE", keys.bots(owner), 0, -1)
         else:
             found = await self._store.call("SMEMBERS", keys.active_bots(owner))
-        names = sorted(bytes(each).decode() for each in found)
+        names = sorted(replies.texts(found))
         return [BotName(owner, name) for name in names if name > after]
 
     async def bots(self, names: Sequence[BotName]) -> list[Bot]:
@@ -149,42 +197,36 @@ class AccountStore:
 
     async def retire_bot(self, name: BotName) -> bool:
         """Retire a bot; whether it exists."""
-        listed = [keys.bot(name.owner, name.short), keys.active_bots(name.owner)]
-        return bytes(await self._store.run(_RETIRE_BOT, listed, name.short)) == b"ok"
+        touched = [keys.bot(name.owner, name.short), keys.active_bots(name.owner)]
+        return bool(await self._store.run(_RETIRE_BOT, touched, name.short))
 
     async def create_version(
-        self, bot: BotName, label: str, mark: str, most: int
-    ) -> tuple[str, int]:
-        """Create a version; ("ok", number), or "missing", "retired" or "limit" and 0."""
-        listed = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
-        answer = await self._store.run(
-            _CREATE_VERSION, [*listed, keys.done(bot.owner, mark)], label, most, REMEMBERED_SECONDS
+        self, bot: BotName, label: str, mark: str, max_versions: int
+    ) -> tuple[CreateVersionStatus, int]:
+        """Create a version, once; returns its number, 0 if there is none."""
+        touched = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
+        touched.append(keys.created_version(bot.owner, mark))
+        status, *number = await self._store.run(
+            _CREATE_VERSION, touched, label, max_versions, REMEMBERED_SECONDS
         )
-        status = bytes(answer[0]).decode()
-        return status, int(answer[1]) if status == "ok" else 0
+        return CreateVersionStatus(replies.text(status)), int(number[0]) if number else 0
 
     async def versions(self, bot: BotName, first: int, last: int) -> list[BotVersion]:
-        """The versions of a bot from one number to another, as far as there are such."""
+        """The versions of a bot from one number to another, as far as they exist."""
         key = keys.bot_versions(bot.owner, bot.short)
         found = await self._store.call("LRANGE", key, max(first, 1) - 1, last - 1)
-        return [_version(bot, number, raw) for number, raw in enumerate(found, max(first, 1))]
+        return [_parse_version(bot, number, raw) for number, raw in enumerate(found, max(first, 1))]
 
 
-def fields(answer: Any) -> dict[str, str]:
-    """A hash as Redis answers it."""
-    texts = (bytes(each).decode() for each in answer)
-    return dict(zip(texts, texts, strict=True))
-
-
-def _owner(name: str, answer: Any) -> Owner | None:
-    found = fields(answer)
+def _parse_owner(name: str, reply: Any) -> Owner | None:
+    found = replies.text_fields(reply)
     if "created" not in found:
         return None
     return Owner(name, found["display"], int(found["created"]), found["house"] == "1")
 
 
-def _bot(name: BotName, answer: Any) -> Bot | None:
-    found = fields(answer)
+def _parse_bot(name: BotName, reply: Any) -> Bot | None:
+    found = replies.text_fields(reply)
     if "created" not in found:
         return None
     retired = int(found.get("retired", 0))
@@ -192,6 +234,6 @@ def _bot(name: BotName, answer: Any) -> Bot | None:
     return Bot(name, found["description"], newest, int(found["created"]), retired)
 
 
-def _version(bot: BotName, number: int, raw: Any) -> BotVersion:
-    created, parent, label = bytes(raw).decode().split(" ", 2)
+def _parse_version(bot: BotName, number: int, raw: Any) -> BotVersion:
+    created, parent, label = replies.text(raw).split(" ", 2)
     return BotVersion(bot, number, label, int(parent), int(created))

@@ -1,4 +1,4 @@
-"""The audit log: one list for the whole arena, linked by hashes so that a missing entry shows."""
+"""The audit log of an arena: a hash chain, so that a missing or altered entry shows."""
 
 import asyncio
 import hashlib
@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from himeji.rules.errors import StoreUnavailable
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
+from himeji_server.store.replies import AppendStatus
 
 FIRST_LINK: Final = hashlib.sha256(b"himeji/v1/audit").digest()
-_AUDIT: Final = Script("audit")
+_APPEND: Final = Script("append_audit")
 _TRIES: Final = 20
 
 
@@ -30,14 +31,14 @@ class AuditRecord:
     chain: bytes = b""
 
     def text(self) -> str:
-        """What the link covers: seven words, "-" for none, the last one a whole sentence."""
+        """The line that is hashed: six words, "-" for an empty one, and the message."""
         words = [self.actor, self.ladder, self.game_id]
         middle = " ".join(word or "-" for word in words)
         return f"{self.sequence} {self.kind} {self.time} {middle} {self.message}"
 
 
 def link(before: bytes, text: str) -> bytes:
-    """The link of an entry."""
+    """Hash an entry together with the link before it."""
     return hashlib.sha256(before + text.encode()).digest()
 
 
@@ -47,34 +48,34 @@ class AuditLog:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def note(self, record: AuditRecord, mark: str = "") -> int:
-        """Add an entry; with a mark, once. Its sequence."""
+    async def append(self, record: AuditRecord, mark: str = "") -> int:
+        """Append an entry, with a mark only once; returns its sequence."""
         for _ in range(_TRIES):
-            head, (seconds, micros) = await asyncio.gather(
+            head, time = await asyncio.gather(
                 self._store.call("HMGET", keys.AUDIT_HEAD, "sequence", "chain"),
                 self._store.call("TIME"),
             )
             sequence, before = int(head[0] or 0), bytes(head[1] or FIRST_LINK)
-            now = int(seconds) * 1000 + int(micros) // 1000
+            now = replies.milliseconds(time)
             text = replace(record, sequence=sequence + 1, time=now).text()
-            answer = await self._store.run(
-                _AUDIT,
-                [keys.AUDIT_HEAD, keys.AUDIT, keys.AUDITED],
+            status, *found = await self._store.run(
+                _APPEND,
+                [keys.AUDIT_HEAD, keys.AUDIT, keys.AUDIT_MARKS],
                 *(sequence, mark, text, link(before, text)),
             )
-            if bytes(answer[0]) != b"conflict":
-                return int(answer[1])
+            if AppendStatus(replies.text(status)) is not AppendStatus.CONFLICT:
+                return int(found[0])
         raise StoreUnavailable("the audit log changes too fast, try again")
 
-    async def newest(self, before: int, most: int) -> list[AuditRecord]:
+    async def newest(self, before: int, limit: int) -> list[AuditRecord]:
         """Entries before a sequence (0: all), the newest first."""
         last = f"({before}-0" if before else "+"
-        found = await self._store.call("XREVRANGE", keys.AUDIT, last, "-", "COUNT", most)
-        return [_record(fields) for _, fields in found]
+        found = await self._store.call("XREVRANGE", keys.AUDIT, last, "-", "COUNT", limit)
+        return [_parse(fields) for _, fields in found]
 
 
-def _record(fields: Any) -> AuditRecord:
-    values = pairs(fields)
+def _parse(reply: Any) -> AuditRecord:
+    values = replies.fields(reply)
     words = values["e"].decode().split(" ", 6)
     sequence, kind, time, actor, ladder, game_id, message = words
     return AuditRecord(

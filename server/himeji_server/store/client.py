@@ -7,22 +7,20 @@ may be sent again.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from importlib import resources
+from functools import partial
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from redis.asyncio import ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError
 
 from himeji_server.store import keys
 from himeji_server.store.cluster import Cluster
-from himeji_server.store.commands import Argument, AwaitedReply, Command, Receiver, Sender, ask
-from himeji_server.store.errors import StoreRefusedError
-from himeji_server.store.pipelining import REPLY_SECONDS, Pipeline
+from himeji_server.store.commands import Argument, AwaitedReply, Receiver, Sender, ask
+from himeji_server.store.errors import ImpairmentLog, StoreRefusedError
+from himeji_server.store.pipelining import REPLY_SECONDS, Pipeline, Script, ScriptCall
 from himeji_server.store.pubsub import PubSub
 
 OLDEST_VERSION: Final = (7, 0)
@@ -37,51 +35,13 @@ DURABLE: Final[Mapping[str, str]] = {
 _CONNECT_SECONDS: Final = 3.0
 
 
-class Script:
-    """A Lua script, concatenated from files of the folder `scripts`."""
-
-    def __init__(self, *names: str) -> None:
-        folder = resources.files(__package__) / "scripts"
-        self.text = "\n".join((folder / f"{name}.lua").read_text() for name in names)
-        self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-
-
-class ScriptCall:
-    """One run of a script: by its digest, and with its text where Redis does not know it yet."""
-
-    __slots__ = ("_arguments", "_script", "_sender", "receiver")
-
-    def __init__(
-        self,
-        sender: Sender,
-        script: Script,
-        keys: Sequence[str],
-        arguments: Sequence[Argument],
-        receiver: Receiver,
-    ) -> None:
-        self.receiver = receiver
-        self._sender = sender
-        self._script = script
-        self._arguments: Command = (len(keys), *keys, *arguments)
-
-    def send(self) -> None:
-        """Send it; there is no way to take it back."""
-        self._sender.send(("EVALSHA", self._script.digest, *self._arguments), self)
-
-    def receive(self, reply: Any) -> None:
-        """Pass the result on, or send the whole script."""
-        if isinstance(reply, NoScriptError):
-            self._sender.send(("EVAL", self._script.text, *self._arguments), self.receiver)
-        else:
-            self.receiver.receive(reply)
-
-
 class Store:
     """The client of one Redis, or of a Cluster that is found through one of its nodes."""
 
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
         self.place = without_password(url)
+        self._impairments = ImpairmentLog()
         try:
             self._pool = ConnectionPool.from_url(
                 url,
@@ -92,11 +52,20 @@ class Store:
                 socket_connect_timeout=_CONNECT_SECONDS,
                 socket_timeout=REPLY_SECONDS,
             )
-            self._sender: Pipeline | Cluster = Pipeline(self._pool)
+            self._sender: Pipeline | Cluster = Pipeline(self._pool, self._impairments)
         except ValueError as error:
             raise StoreRefusedError(
                 "its address has to be redis://HOST:PORT, rediss://HOST:PORT or unix:///PATH"
             ) from error
+
+    @property
+    def sender(self) -> Sender:
+        """Sends commands whose reply nobody awaits."""
+        return self._sender
+
+    def log_impairments(self) -> None:
+        """Log from now on what is wrong with the store; before, it is the error of a check."""
+        self._impairments.enabled = True
 
     @classmethod
     async def connect(cls, url: str) -> Self:
@@ -118,7 +87,9 @@ class Store:
         """Send commands to the nodes that have their keys, if this Redis is one of a Cluster."""
         if (await self._info("cluster")).get("cluster_enabled") == "1":
             await self._sender.close()
-            self._sender = cluster = Cluster(self._pool, Pipeline)
+            self._sender = cluster = Cluster(
+                self._pool, partial(Pipeline, impairments=self._impairments)
+            )
             await cluster.open()
 
     async def _info(self, section: str) -> dict[str, str]:
@@ -144,7 +115,7 @@ class Store:
         Writing nothing into a string that is not there is refused like any write, and leaves no
         trace in memory or on disk.
         """
-        await ask(self._sender, "SETRANGE", keys.PULSE, 0, "")
+        await ask(self._sender, "SETRANGE", keys.WRITE_PROBE, 0, "")
 
     async def check_durability(self) -> None:
         """Raise StoreRefusedError, naming each setting that could lose a write."""

@@ -1,10 +1,9 @@
-"""Deals of trusted ladders: the same chance for each order of the bots at a table."""
+"""Deals of trusted ladders: the same chance for each order of the seats."""
 
 import json
 from dataclasses import dataclass
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
+from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 
 Order = tuple[str, ...]
@@ -13,29 +12,29 @@ Order = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Deal:
-    """A deal that is not over with."""
+    """A deal of which games are still to be played."""
 
     id: str
     secret: bytes
-    """What the chance key of each of its games follows from."""
+    """The chance key of each of its games is derived from it."""
 
     orders: tuple[Order, ...]
-    """The games to come."""
+    """The games to be played."""
 
 
 class DealStore:
-    """The deals of a store."""
+    """The unfinished deals of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def open(self, ladder: str) -> list[Deal]:
-        """The deals of which games are to come."""
-        found = await self._store.call("HGETALL", keys.deals(ladder))
-        return [_deal(name, text) for name, text in sorted(pairs(found).items())]
+    async def unfinished(self, ladder: str) -> list[Deal]:
+        """The deals of which games are still to be played."""
+        found = replies.fields(await self._store.call("HGETALL", keys.deals(ladder)))
+        return [_parse(name, text) for name, text in sorted(found.items())]
 
-    async def keep(self, ladder: str, deal: Deal) -> None:
-        """Note what is to come of a deal; one of which nothing is to come is forgotten."""
+    async def save(self, ladder: str, deal: Deal) -> None:
+        """Save a deal, or delete it if no game of it is left."""
         if not deal.orders:
             await self._store.call("HDEL", keys.deals(ladder), deal.id)
             return
@@ -43,7 +42,7 @@ class DealStore:
         await self._store.call("HSET", keys.deals(ladder), deal.id, text)
 
 
-def _deal(name: str, text: bytes) -> Deal:
+def _parse(name: str, text: bytes) -> Deal:
     found = json.loads(text)
     orders = tuple(tuple(order) for order in found["orders"])
     return Deal(name, bytes.fromhex(found["secret"]), orders)

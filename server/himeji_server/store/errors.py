@@ -1,8 +1,10 @@
 """Errors of the store: what Redis or the connection to it reports, as the arena's own errors."""
 
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.exceptions import (
     AskError,
@@ -37,6 +39,11 @@ _IMPAIRMENT_CODES: Final[Mapping[str, str]] = {
 """Errors without a class in redis-py, by the first word of Redis's message."""
 
 
+_SECONDS_BETWEEN_WARNINGS: Final = 60.0
+
+_log = structlog.get_logger(__name__)
+
+
 class StoreRefusedError(Exception):
     """A Redis that replies, but not to us or not as we need it; the sentence says why."""
 
@@ -51,6 +58,22 @@ class StoreImpairedError(StoreUnavailable):
     def __str__(self) -> str:
         """For the operator; clients see the message only."""
         return self.sentence
+
+
+class ImpairmentLog:
+    """Logs what is wrong with a store that is in use, at most once a minute for each reason."""
+
+    def __init__(self) -> None:
+        self.enabled = False
+        self._silent_until: dict[str, float] = {}
+
+    def check(self, reply: Any) -> None:
+        """Log a reply that says what is wrong."""
+        if self.enabled and isinstance(reply, StoreImpairedError):
+            now = time.monotonic()
+            if self._silent_until.get(reply.sentence, 0) < now:
+                self._silent_until[reply.sentence] = now + _SECONDS_BETWEEN_WARNINGS
+                _log.error("store cannot do its work", why=reply.sentence)
 
 
 def translate(reply: Any) -> Any:

@@ -1,19 +1,19 @@
-"""What fair-play detection noticed. A flag is raised once and never taken down."""
+"""Flags of fair-play detection: each is raised once and never removed."""
 
 import asyncio
 import json
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from himeji_server.store import keys
+from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 
-_SECONDS_OF_QUICK: Final = 2 * 24 * 3600
+_QUICK_RESIGNATIONS_SECONDS: Final = 2 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class FlagRecord:
-    """A flag."""
+    """A suspicion about bots, with the games that raised it."""
 
     id: str
     kind: int
@@ -31,7 +31,7 @@ class FlagStore:
         self._store = store
 
     async def raise_once(self, flag: FlagRecord) -> None:
-        """Raise a flag; the first one of an id stands."""
+        """Store a flag, unless there is one with its id."""
         await self._store.call("HSETNX", keys.FLAGS, flag.id, json.dumps(asdict(flag)))
         await self._store.call("ZADD", keys.FLAGS_BY_TIME, "NX", flag.time, flag.id)
 
@@ -43,12 +43,14 @@ class FlagStore:
         texts = await self._store.call("HMGET", keys.FLAGS, *names)
         return [FlagRecord(**json.loads(text)) for text in texts if text]
 
-    async def note_quick(self, ladder: str, bot: str, day: str, game_id: str) -> list[str]:
-        """Note a game that was given up very soon; all of that day's."""
+    async def add_quick_resignation(
+        self, ladder: str, bot: str, day: str, game_id: str
+    ) -> list[str]:
+        """Note a game that a bot resigned very soon; returns all of that day."""
         key = keys.quick_resignations(ladder, bot, day)
         _, _, found = await asyncio.gather(
             self._store.call("SADD", key, game_id),
-            self._store.call("EXPIRE", key, _SECONDS_OF_QUICK),
+            self._store.call("EXPIRE", key, _QUICK_RESIGNATIONS_SECONDS),
             self._store.call("SMEMBERS", key),
         )
-        return sorted(bytes(each).decode() for each in found)
+        return sorted(replies.texts(found))

@@ -1,10 +1,10 @@
-"""All parts of the store that ladders need, put together."""
+"""The stores that ladders need, in one object."""
 
 from himeji_server.store.audit import AuditLog
 from himeji_server.store.client import Store
 from himeji_server.store.deals import DealStore
 from himeji_server.store.flags import FlagStore
-from himeji_server.store.games import GameStore
+from himeji_server.store.game_store import GameStore
 from himeji_server.store.leases import Leases
 from himeji_server.store.queues import QueueStore
 from himeji_server.store.result_outbox import ResultOutbox
@@ -13,7 +13,7 @@ from himeji_server.store.tournaments import TournamentStore
 
 
 class LadderStore:
-    """Queues, deals, leases, results, tables, tournaments, flags and the audit log of a store."""
+    """The stores of games, results, leases, queues, deals, standings, tournaments and audits."""
 
     def __init__(self, store: Store) -> None:
         self.games = GameStore(store)
@@ -21,7 +21,7 @@ class LadderStore:
         self.leases = Leases(store)
         self.queues = QueueStore(store)
         self.deals = DealStore(store)
-        self.boards = StandingsStore(store)
+        self.standings = StandingsStore(store)
         self.audit = AuditLog(store)
         self.flags = FlagStore(store)
         self.tournaments = TournamentStore(store)

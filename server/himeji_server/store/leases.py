@@ -1,4 +1,4 @@
-"""Leases: what only one process of all arenas on a store does at a time, and which one does it."""
+"""Leases: which process of all arenas on a store does a job that only one may do at a time."""
 
 import contextlib
 import os
@@ -8,32 +8,33 @@ from typing import Final
 from himeji.rules.errors import StoreUnavailable
 
 from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
+from himeji_server.store.client import Store
 from himeji_server.store.errors import StoreRefusedError
+from himeji_server.store.pipelining import Script
 
-_LEASE: Final = Script("lease")
-_LEAVE: Final = Script("leave")
+_ACQUIRE: Final = Script("acquire_lease")
+_DELETE_IF_EQUAL: Final = Script("delete_if_equal")
 
 
 def new_holder() -> str:
-    """A name for one that holds leases: the id of its process, and what makes it unique."""
+    """Make a unique name for a holder of leases; it begins with the id of its process."""
     return f"{os.getpid()} {secrets.token_hex(8)}"
 
 
 class Leases:
-    """The leases of a store; each ends by itself when its holder does not renew it."""
+    """The leases of a store; each expires unless its holder renews it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def take(self, name: str, holder: str, milliseconds: int) -> bool:
-        """Take a lease or renew it; whether this holder has it for the next while."""
-        return bool(await self._store.run(_LEASE, [keys.lease(name)], holder, milliseconds))
+    async def acquire(self, name: str, holder: str, milliseconds: int) -> bool:
+        """Acquire a lease or renew it; whether this holder has it from now on."""
+        return bool(await self._store.run(_ACQUIRE, [keys.lease(name)], holder, milliseconds))
 
-    async def give_back(self, name: str, holder: str) -> None:
-        """End a lease, so that others need not wait for it; one that others hold stays theirs.
+    async def release(self, name: str, holder: str) -> None:
+        """Release a lease, so that others need not wait until it expires.
 
-        A store that does not answer is no trouble: the lease ends by itself.
+        A lease of another holder stays. Errors of the store do not matter: the lease expires.
         """
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
-            await self._store.run(_LEAVE, [keys.lease(name)], holder)
+            await self._store.run(_DELETE_IF_EQUAL, [keys.lease(name)], holder)

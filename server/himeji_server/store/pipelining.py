@@ -12,18 +12,20 @@ because replies still in flight would be taken for the replies to other commands
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Sequence
+from importlib import resources
 from typing import Any, Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.asyncio import ConnectionPool
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 
 from himeji_server import metrics
-from himeji_server.store.commands import Command, Receiver, ask
-from himeji_server.store.errors import REDIRECTIONS, StoreImpairedError, translate
+from himeji_server.store.commands import Argument, Command, Receiver, Sender, ask
+from himeji_server.store.errors import REDIRECTIONS, ImpairmentLog, translate
 from himeji_server.store.raw_connection import RawConnection
 
 BATCH_SIZE: Final = 96
@@ -32,12 +34,50 @@ sides waits idle for the other."""
 
 REPLY_SECONDS: Final = 3.0
 _REPLICATION_MILLISECONDS: Final = 2000
-_SECONDS_BETWEEN_WARNINGS: Final = 60.0
 
 _log = structlog.get_logger(__name__)
 
 _Sent = tuple[Command, Receiver]
 _Reply = tuple[Receiver, Any]
+
+
+class Script:
+    """A Lua script, concatenated from files of the folder `scripts`."""
+
+    def __init__(self, *names: str) -> None:
+        folder = resources.files(__package__) / "scripts"
+        self.text = "\n".join((folder / f"{name}.lua").read_text() for name in names)
+        self.digest = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+
+class ScriptCall:
+    """One run of a script: by its digest, and with its text where Redis does not know it yet."""
+
+    __slots__ = ("_arguments", "_receiver", "_script", "_sender")
+
+    def __init__(
+        self,
+        sender: Sender,
+        script: Script,
+        keys: Sequence[str],
+        arguments: Sequence[Argument],
+        receiver: Receiver,
+    ) -> None:
+        self._receiver = receiver
+        self._sender = sender
+        self._script = script
+        self._arguments: Command = (len(keys), *keys, *arguments)
+
+    def send(self) -> None:
+        """Send it. It cannot be taken back."""
+        self._sender.send(("EVALSHA", self._script.digest, *self._arguments), self)
+
+    def receive(self, reply: Any) -> None:
+        """Pass the result on, or send the whole script."""
+        if isinstance(reply, NoScriptError):
+            self._sender.send(("EVAL", self._script.text, *self._arguments), self._receiver)
+        else:
+            self._receiver.receive(reply)
 
 
 class Pipeline:
@@ -48,14 +88,14 @@ class Pipeline:
     as with every command without a reply.
     """
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: ConnectionPool, impairments: ImpairmentLog) -> None:
         self.replicas = 0
+        self._impairments = impairments
         self._pool = pool
         self._connection: RawConnection | None = None
         self._queue: list[_Sent] = []
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self._logged: dict[str, float] = {}  # impairments, and until when they are not repeated
 
     def send(self, command: Command, receiver: Receiver) -> None:
         """Queue a command; the error instead of a reply is ours, NoScriptError or a redirection.
@@ -168,19 +208,11 @@ class Pipeline:
         replies.clear()
         for receiver, reply in delivered:
             result = translate(reply)
-            if isinstance(result, StoreImpairedError):
-                self._log_impairment(result)
             try:
+                self._impairments.check(result)
                 receiver.receive(result)
             except Exception:  # noqa: BLE001 - the receivers behind it must get their replies
                 _log.exception("unexpected error in the receiver of a reply")
-
-    def _log_impairment(self, error: StoreImpairedError) -> None:
-        """Log what is wrong with the store, at most once a minute for each reason."""
-        now = time.monotonic()
-        if self._logged.get(error.sentence, 0) < now:
-            self._logged[error.sentence] = now + _SECONDS_BETWEEN_WARNINGS
-            _log.error("store cannot do its work", why=error.sentence)
 
 
 def _not_replicated(command: Command, reply: Any) -> Any:

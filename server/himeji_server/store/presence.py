@@ -1,73 +1,87 @@
-"""Which bots have a stream, which games they are in, and the bells that tell processes of changes.
+"""Which bots are connected, in which games they have a seat, and notifications of changes.
 
-Presence fades by itself when a process dies. Bells may be missed: whoever listens also looks.
+The presence of a bot expires when its process dies and nobody renews it.
 """
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Final
 
-from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, notifications, replies
+from himeji_server.store.client import Store
+from himeji_server.store.notifications import (
+    BotNotification,
+    BotNotificationKind,
+    GameNotification,
+)
+from himeji_server.store.pipelining import Script
 
 PRESENT_SECONDS: Final = 15
-"""How long a bot counts as connected after its stream was last seen."""
+"""How long a bot counts as connected after its stream last renewed its presence."""
 
 RETIRED: Final = "retired"
-"""Holds the place of a bot that was retired: no stream has this name."""
+"""Takes the place of a retired bot's stream; no stream has this id."""
 
-_STAY: Final = Script("stay")
-_LEAVE: Final = Script("leave")
+_RENEW: Final = Script("renew_presence")
+_DELETE_IF_EQUAL: Final = Script("delete_if_equal")
 
 
 class Presence:
-    """Bots and their streams, for all processes."""
+    """The streams and games of bots, shared by all processes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def arrive(self, bot: str, stream: str) -> None:
-        """A stream of the bot is open; any other one is told that it was taken over."""
-        await self._store.call("SET", keys.present(bot), stream, "EX", PRESENT_SECONDS)
-        await self._store.call("PUBLISH", keys.BOTS_BELL, f"stream {bot} {stream}")
+    async def connect(self, bot: str, stream: str) -> None:
+        """Make this the stream of the bot; any other one is notified that it was taken over."""
+        await self._store.call("SET", keys.presence(bot), stream, "EX", PRESENT_SECONDS)
+        await self._notify(BotNotificationKind.STREAM_OPENED, bot, stream)
 
-    async def dismiss(self, bot: str) -> None:
-        """The bot was retired: its streams end as if another one had taken over."""
-        await self.arrive(bot, RETIRED)
+    async def disconnect_retired(self, bot: str) -> None:
+        """End the streams of a retired bot, as if another one had taken over."""
+        await self.connect(bot, RETIRED)
 
-    async def stay(self, bot: str, stream: str) -> str:
-        """The stream is still open; the one that has the bot, which may be another meanwhile."""
-        holder = await self._store.run(_STAY, [keys.present(bot)], stream, PRESENT_SECONDS)
-        return bytes(holder).decode()
+    async def renew(self, bot: str, stream: str) -> str:
+        """Renew the presence of a stream; returns the bot's stream, which may be another by now."""
+        holder = await self._store.run(_RENEW, [keys.presence(bot)], stream, PRESENT_SECONDS)
+        return replies.text(holder)
 
     async def holder(self, bot: str) -> str:
         """The stream that the bot has, "" if it has none."""
-        found = await self._store.call("GET", keys.present(bot))
-        return bytes(found).decode() if found and found != RETIRED.encode() else ""
+        found = replies.text(await self._store.call("GET", keys.presence(bot)) or b"")
+        return "" if found == RETIRED else found
 
-    async def leave(self, bot: str, stream: str) -> None:
-        """The stream is closed; one that was taken over has nothing to leave."""
-        await self._store.run(_LEAVE, [keys.present(bot)], stream)
+    async def disconnect(self, bot: str, stream: str) -> None:
+        """End the presence of a stream, unless another one took over."""
+        await self._store.run(_DELETE_IF_EQUAL, [keys.presence(bot)], stream)
 
     async def add_game(self, bot: str, game_id: str) -> None:
-        """The bot takes a seat in a game. Said before it sits: a game too many is harmless."""
+        """Note a game of the bot. Done before it takes the seat: a game too many is harmless."""
         await self._store.call("SADD", keys.games_of(bot), game_id)
 
-    async def tell_seated(self, bot: str, game_id: str) -> None:
-        """The bot has a seat: its stream, wherever it is, looks at the game."""
-        await self._store.call("PUBLISH", keys.BOTS_BELL, f"seated {bot} {game_id}")
-
     async def remove_game(self, bot: str, game_id: str) -> None:
-        """The game is over for the bot."""
+        """Forget a game of the bot."""
         await self._store.call("SREM", keys.games_of(bot), game_id)
 
     async def games_of(self, bot: str) -> list[str]:
-        """The games in which the bot has, or had, a seat and which nobody saw end yet."""
-        found = await self._store.call("SMEMBERS", keys.games_of(bot))
-        return sorted(bytes(game_id).decode() for game_id in found)
+        """The games in which the bot has, or had, a seat and whose end nobody noted yet."""
+        return sorted(replies.texts(await self._store.call("SMEMBERS", keys.games_of(bot))))
 
-    def bells(self, of_games: Sequence[str]) -> AsyncGenerator[tuple[str, str] | None, None]:
-        """Channel and words of each bell of bots, and of games on these channels.
+    async def notify_seated(self, bot: str, game_id: str) -> None:
+        """Notify the bot's stream, at whichever process, that the bot has a seat."""
+        await self._notify(BotNotificationKind.SEATED, bot, game_id)
 
-        None when some may have been missed.
-        """
-        return self._store.subscribe(keys.BOTS_BELL, sharded=of_games)
+    async def _notify(self, kind: BotNotificationKind, bot: str, subject: str) -> None:
+        await notifications.publish(self._store, BotNotification(kind, bot, subject))
+
+    async def subscribe(
+        self, game_channels: Sequence[str]
+    ) -> AsyncGenerator[GameNotification | BotNotification | None, None]:
+        """Notifications of all bots, and of games on these channels; None if some may be lost."""
+        subscription = self._store.subscribe(keys.BOT_CHANNEL, sharded=game_channels)
+        async with aclosing(subscription) as messages:
+            async for message in messages:
+                if message is None:
+                    yield None
+                elif (notification := notifications.parse(*message)) is not None:
+                    yield notification

@@ -1,20 +1,22 @@
-"""The queues of ladders: tickets of bots that wait, and the games that they are seated in."""
+"""The queues of ladders: tickets of bots that wait, and the games in which they were seated."""
 
 import asyncio
 import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from enum import StrEnum
+from typing import Final, NamedTuple
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, notifications, replies
+from himeji_server.store.client import Store
+from himeji_server.store.notifications import BotNotification, BotNotificationKind
+from himeji_server.store.pipelining import Script
 
-SECONDS_OF_PAIRS: Final = 2 * 24 * 3600
-_ENTER: Final = Script("enter")
-_SEAT: Final = Script("seat")
-_RELEASE: Final = Script("release")
+PAIRS_EXPIRE_SECONDS: Final = 2 * 24 * 3600
+_ENTER: Final = Script("enter_queue")
+_SEAT: Final = Script("seat_bots")
+_RELEASE: Final = Script("release_bots")
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class Ticket:
     bot: str
     id: str
     version: int
-    most: int
-    """How many games at the same time the bot allows."""
+    max_games: int
+    """How many games the bot plays at the same time."""
 
     entered: int
     since: int
@@ -35,9 +37,25 @@ class Ticket:
     """How often it was seated."""
 
 
+class SeatingStatus(StrEnum):
+    """Whether bots of a queue were seated together, or why not."""
+
+    OK = "ok"
+    GONE = "gone"  # a bot has left the queue, or entered again
+    FULL = "full"  # a bot plays as many games as it wants
+    CAPPED = "capped"  # two bots met as often as they may on one day
+
+
+class Seating(NamedTuple):
+    """What became of an attempt to seat bots, and which of them are the reason."""
+
+    status: SeatingStatus
+    bots: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Queue:
-    """A ladder's queue at a moment."""
+    """A snapshot of a ladder's queue."""
 
     tickets: tuple[Ticket, ...]
     load: dict[str, int]
@@ -51,44 +69,47 @@ class QueueStore:
         self._store = store
 
     async def enter(
-        self, ladder: str, bot: str, version: int, most: int, *, again: bool = False
+        self, ladder: str, bot: str, version: int, max_games: int, *, again: bool = False
     ) -> Ticket | None:
         """Put a bot into a queue; one that is there keeps its place.
 
-        One that was taken out and only says again what it said before is not put in: None.
+        None if the bot was removed by a call and its client only repeats (`again`) that it entered.
         """
-        names = [keys.tickets(ladder), keys.taken_out(ladder)]
-        new, said = secrets.token_hex(8), "again" if again else ""
-        text = await self._store.run(_ENTER, names, bot, new, version, most, said)
-        return _ticket(bot, text) if text else None
+        text = await self._store.run(
+            _ENTER,
+            [keys.tickets(ladder), keys.removed_bots(ladder)],
+            *(bot, secrets.token_hex(8), version, max_games, "again" if again else ""),
+        )
+        return _parse_ticket(bot, text) if text else None
 
-    async def take_out(self, ladder: str, bot: str) -> None:
-        """Note that a bot was taken out, for when it says Enter again by itself."""
-        await self._store.call("SADD", keys.taken_out(ladder), bot)
+    async def note_removal(self, ladder: str, bot: str) -> None:
+        """Note that a call removed a bot, so that its client does not put it back by a retry."""
+        await self._store.call("SADD", keys.removed_bots(ladder), bot)
 
     async def leave(self, ladder: str, bot: str) -> bool:
-        """Take a bot out of a queue; whether it was there."""
+        """Remove a bot from a queue; whether it was there."""
         return bool(await self._store.call("HDEL", keys.tickets(ladder), bot))
 
     async def ladders_of(self, bot: str, ladders: Sequence[str]) -> list[str]:
-        """In which of the queues a bot is."""
+        """Those of the ladders in whose queues a bot is."""
         found = await asyncio.gather(
             *(self._store.call("HEXISTS", keys.tickets(each), bot) for each in ladders)
         )
-        return [each for each, there in zip(ladders, found, strict=True) if there]
+        return [each for each, is_there in zip(ladders, found, strict=True) if is_there]
 
     async def queue(self, ladder: str) -> Queue:
-        """Everybody in a queue, the oldest first."""
+        """All tickets of a queue, the oldest first, and the load of the bots."""
         tickets, load = await asyncio.gather(
             self._store.call("HGETALL", keys.tickets(ladder)),
             self._store.call("HGETALL", keys.load(ladder)),
         )
-        found = [_ticket(bot, text) for bot, text in pairs(tickets).items()]
+        found = [_parse_ticket(bot, text) for bot, text in replies.fields(tickets).items()]
         found.sort(key=lambda ticket: (ticket.entered, ticket.id))
-        return Queue(tuple(found), {bot: int(count) for bot, count in pairs(load).items()})
+        loads = {bot: int(count) for bot, count in replies.fields(load).items()}
+        return Queue(tuple(found), loads)
 
     async def counts(self, ladder: str) -> tuple[int, int]:
-        """How many bots are in a queue, and how many games are seated or being played."""
+        """How many bots are in a queue, and how many games are seated or played."""
         waiting, playing = await asyncio.gather(
             self._store.call("HLEN", keys.tickets(ladder)),
             self._store.call("HLEN", keys.seated(ladder)),
@@ -96,9 +117,9 @@ class QueueStore:
         return int(waiting), int(playing)
 
     async def games(self, ladder: str) -> dict[str, list[str]]:
-        """The bots of the games that are seated or being played."""
-        found = await self._store.call("HGETALL", keys.seated(ladder))
-        return {game_id: _bots(text) for game_id, text in pairs(found).items()}
+        """The bots of the games that are seated or played, by game."""
+        found = replies.fields(await self._store.call("HGETALL", keys.seated(ladder)))
+        return {game_id: _parse_bots(text) for game_id, text in found.items()}
 
     async def seat(  # noqa: PLR0913 - each of them is compared or noted in one step
         self,
@@ -109,67 +130,80 @@ class QueueStore:
         answer_ms: int,
         pair_cap: int,
         day: str,
-    ) -> tuple[str, ...]:
-        """Seat the bots of these tickets together: ("ok",), or why not and who."""
-        names = [keys.tickets(ladder), keys.load(ladder), keys.seated(ladder)]
-        names += [keys.seatings(ladder), keys.pairs(ladder, day)]
-        who = [part for ticket in tickets for part in (ticket.bot, ticket.id)]
-        answer = await self._store.run(
-            _SEAT, names, game_id, answer_ms, pair_cap, SECONDS_OF_PAIRS, day, *who
+    ) -> Seating:
+        """Seat the bots of these tickets together, all or none."""
+        status, *bots = replies.texts(
+            await self._store.run(
+                _SEAT,
+                _touched_keys(ladder, day),
+                *(game_id, answer_ms, pair_cap, PAIRS_EXPIRE_SECONDS, day),
+                *(part for ticket in tickets for part in (ticket.bot, ticket.id)),
+            )
         )
-        return tuple(bytes(part).decode() for part in answer)
+        return Seating(SeatingStatus(status), tuple(bots))
 
     async def release(
         self, ladder: str, game_id: str, *, begun: bool, silent: Iterable[str] = ()
     ) -> bool:
         """Settle a game, so that its bots may be seated again; False if it was settled before.
 
-        Those who were silent when they were seated lose their tickets.
+        Bots that did not answer when they were seated lose their tickets.
         """
         found = await self._store.call("HGET", keys.seated(ladder), game_id)
         day = json.loads(found)["day"] if found else ""
-        names = [keys.tickets(ladder), keys.load(ladder), keys.seated(ladder)]
-        names += [keys.seatings(ladder), keys.pairs(ladder, day)]
-        how = "over" if begun else "failed"
-        return bool(await self._store.run(_RELEASE, names, game_id, how, *silent))
+        outcome = "over" if begun else "failed"
+        return bool(
+            await self._store.run(_RELEASE, _touched_keys(ladder, day), game_id, outcome, *silent)
+        )
 
-    async def due(self, ladder: str, now: int) -> list[str]:
-        """The games whose seats must have answered by now."""
-        found = await self._store.call("ZRANGEBYSCORE", keys.seatings(ladder), "-inf", now)
-        return [bytes(game_id).decode() for game_id in found]
+    async def overdue(self, ladder: str, now: int) -> list[str]:
+        """The games whose bots must have answered by now."""
+        deadlines = keys.seating_deadlines(ladder)
+        return replies.texts(await self._store.call("ZRANGEBYSCORE", deadlines, "-inf", now))
 
-    async def look_again(self, ladder: str, game_id: str, when: int) -> None:
-        """The seats of a game have until then, if it still is a seating."""
-        await self._store.call("ZADD", keys.seatings(ladder), "XX", when, game_id)
+    async def set_deadline(self, ladder: str, game_id: str, when: int) -> None:
+        """Set when the bots of a game must have answered, unless all have."""
+        await self._store.call("ZADD", keys.seating_deadlines(ladder), "XX", when, game_id)
 
-    async def begun(self, ladder: str, game_id: str) -> None:
-        """All seats of a game have answered."""
-        await self._store.call("ZREM", keys.seatings(ladder), game_id)
+    async def remove_deadline(self, ladder: str, game_id: str) -> None:
+        """Note that all bots of a game have answered."""
+        await self._store.call("ZREM", keys.seating_deadlines(ladder), game_id)
 
     async def house_may_play(self, ladder: str) -> bool:
-        """Whether the house may play among itself again."""
-        return not await self._store.call("EXISTS", keys.pace(ladder))
+        """Whether bots of the house may play each other again."""
+        return not await self._store.call("EXISTS", keys.house_pause(ladder))
 
-    async def house_plays(self, ladder: str, pause_ms: int) -> None:
-        """The house plays among itself, and then not for a while."""
-        await self._store.call("SET", keys.pace(ladder), 1, "PX", max(1, pause_ms))
+    async def pause_house(self, ladder: str, pause_ms: int) -> None:
+        """Let bots of the house not play each other for a while."""
+        await self._store.call("SET", keys.house_pause(ladder), 1, "PX", max(1, pause_ms))
 
-    async def tell_left(self, bot: str, ladder: str) -> None:
-        """A bot was taken out of a queue by another call than its stream's: the stream hears it."""
-        await self._store.call("PUBLISH", keys.BOTS_BELL, f"left {bot} {ladder}")
+    async def notify_left(self, bot: str, ladder: str) -> None:
+        """Notify a bot's stream that another call removed the bot from a queue."""
+        await self._notify(BotNotificationKind.LEFT_QUEUE, bot, ladder)
 
-    async def tell_closed(self, bot: str, ladder: str) -> None:
-        """A bot was taken out of a queue because the ladder is closed: its stream hears it."""
-        await self._store.call("PUBLISH", keys.BOTS_BELL, f"closed {bot} {ladder}")
+    async def notify_closed(self, bot: str, ladder: str) -> None:
+        """Notify a bot's stream that the bot was removed from the queue of a closed ladder."""
+        await self._notify(BotNotificationKind.LADDER_CLOSED, bot, ladder)
+
+    async def _notify(self, kind: BotNotificationKind, bot: str, ladder: str) -> None:
+        await notifications.publish(self._store, BotNotification(kind, bot, ladder))
 
 
-def _ticket(bot: str, text: bytes) -> Ticket:
+def _touched_keys(ladder: str, day: str) -> list[str]:
+    """The keys of seat_bots.lua and release_bots.lua."""
+    return [
+        *(keys.tickets(ladder), keys.load(ladder), keys.seated(ladder)),
+        *(keys.seating_deadlines(ladder), keys.pair_counts(ladder, day)),
+    ]
+
+
+def _parse_ticket(bot: str, text: bytes) -> Ticket:
     found = json.loads(text)
     numbers = {
-        name: int(found[name]) for name in ("version", "most", "entered", "since", "seatings")
+        name: int(found[name]) for name in ("version", "max_games", "entered", "since", "seatings")
     }
     return Ticket(bot=bot, id=found["id"], **numbers)
 
 
-def _bots(text: bytes) -> list[str]:
+def _parse_bots(text: bytes) -> list[str]:
     return [each["bot"] for each in json.loads(text)["bots"]]

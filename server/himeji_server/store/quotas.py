@@ -1,9 +1,12 @@
-"""How many games an owner has: a set of ids that may hold some that do not count any more.
+"""Quotas: how many games an owner has that wait, or in which the owner's bots have seats.
 
-An id goes in before the game counts. It is taken out when the set is full and the game, looked at
-then, does not count (any more, or yet: of games made at the same moment one may slip through). So
-nothing is spent on this while games are played. Looking through a full set is dear, and who is
-refused may ask again at once: after a look that made little room, there is none for a moment.
+A quota is a set of game ids. An id is added before its game counts and stays when the game does not
+count any more, so a game costs nothing while it is played. Only when the set is full is it cleaned
+up: every game in it is read, and those that do not count are removed. (A game that does not count
+yet is removed too, so of games created at the same moment one too many may pass.)
+
+Cleaning up a full set is expensive, and a client that is refused may retry at once. So concurrent
+requests share one clean-up, and after one that freed little there is none for a moment.
 """
 
 import asyncio
@@ -11,88 +14,79 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from himeji_server.store import keys
-from himeji_server.store.client import Script, Store
-from himeji_server.store.games import OVER, WAITING
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
+from himeji_server.store.game_records import OVER, WAITING
+from himeji_server.store.pipelining import Script
 
-_TAKE: Final = Script("take_place")
-_SECONDS_BETWEEN_LOOKS: Final = 1.0
-_LITTLE: Final = 0.1
-"""A look that takes out less of a set than this was in vain: at most ten are looked at for one."""
+_ADD: Final = Script("add_if_room")
+_CLEAN_UP_PAUSE_SECONDS: Final = 1.0
+_WORTHWHILE: Final = 0.1
+"""The share of a set that a clean-up has to free: at most ten games are read for each freed one."""
 
 _FIELDS: Final = ("state", "creator", "bot0", "bot1", "bot2", "bot3")
 
+Counts = Callable[[str, Sequence[str]], bool]
+"""Whether a game, given by its _FIELDS, counts for an owner."""
+
 
 class QuotaStore:
-    """The games of owners, as far as they are limited."""
+    """The limited sets of games of all owners."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._in_vain: dict[str, float] = {}  # when a look at a set made little room
-        self._looks: dict[str, asyncio.Future[None]] = {}
+        self._futile: dict[str, float] = {}  # when a clean-up of a set freed little
+        self._clean_ups: dict[str, asyncio.Future[None]] = {}
 
-    async def take_waiting(self, owner: str, game_id: str, most: int) -> bool:
+    async def add_waiting(self, owner: str, game_id: str, limit: int) -> bool:
         """Count a game that the owner creates; False if too many of theirs wait."""
-        return await self._take(keys.waiting_of(owner), owner, game_id, most, _waits)
+        return await self._add(keys.waiting_games(owner), owner, game_id, limit, _waits)
 
-    async def take_seated(self, owner: str, game_id: str, most: int) -> bool:
-        """Count a game in which the owner's bots sit down; False if they are in too many."""
-        return await self._take(keys.seated_of(owner), owner, game_id, most, _sits)
+    async def add_seated(self, owner: str, game_id: str, limit: int) -> bool:
+        """Count a game in which the owner's bots take seats; False if they are in too many."""
+        return await self._add(keys.seated_games(owner), owner, game_id, limit, _is_seated)
 
-    async def _take(
-        self,
-        key: str,
-        owner: str,
-        game_id: str,
-        most: int,
-        counts: Callable[[str, Sequence[str]], bool],
-    ) -> bool:
-        if await self._store.run(_TAKE, [key], game_id, most):
+    async def _add(self, key: str, owner: str, game_id: str, limit: int, counts: Counts) -> bool:
+        if await self._store.run(_ADD, [key], game_id, limit):
             return True
-        # Those who find it full at the same moment wait for the same look.
-        look = self._looks.get(key)
-        if look is None:
-            ago = time.monotonic() - self._in_vain.get(key, -_SECONDS_BETWEEN_LOOKS)
-            if ago < _SECONDS_BETWEEN_LOOKS:
+        clean_up = self._clean_ups.get(key)
+        if clean_up is None:
+            futile = self._futile.get(key)
+            if futile is not None and time.monotonic() - futile < _CLEAN_UP_PAUSE_SECONDS:
                 return False
-            look = self._looks[key] = asyncio.ensure_future(self._clear(key, owner, counts))
-        await asyncio.shield(look)
-        return bool(await self._store.run(_TAKE, [key], game_id, most))
+            clean_up = asyncio.ensure_future(self._clean_up(key, owner, counts))
+            self._clean_ups[key] = clean_up
+        await asyncio.shield(clean_up)
+        return bool(await self._store.run(_ADD, [key], game_id, limit))
 
-    async def _clear(
-        self, key: str, owner: str, counts: Callable[[str, Sequence[str]], bool]
-    ) -> None:
-        """Take out what does not count."""
+    async def _clean_up(self, key: str, owner: str, counts: Counts) -> None:
         try:
-            share = await self._take_out(key, owner, counts)
-            if share < _LITTLE:
-                self._in_vain[key] = time.monotonic()
+            if await self._remove_uncounted(key, owner, counts) < _WORTHWHILE:
+                self._futile[key] = time.monotonic()
             else:
-                self._in_vain.pop(key, None)
+                self._futile.pop(key, None)
         finally:
-            del self._looks[key]
+            del self._clean_ups[key]
 
-    async def _take_out(
-        self, key: str, owner: str, counts: Callable[[str, Sequence[str]], bool]
-    ) -> float:
-        """Take out what does not count; which share of the set it was."""
-        members = [bytes(each).decode() for each in await self._store.call("SMEMBERS", key)]
+    async def _remove_uncounted(self, key: str, owner: str, counts: Counts) -> float:
+        """Remove the games that do not count; returns which share of the set they were."""
+        members = replies.texts(await self._store.call("SMEMBERS", key))
         heads = await asyncio.gather(
             *(self._store.call("HMGET", keys.game(each), *_FIELDS) for each in members)
         )
-        gone = [
+        uncounted = [
             each
             for each, head in zip(members, heads, strict=True)
-            if not counts(owner, [bytes(value or b"").decode() for value in head])
+            if not counts(owner, replies.texts(value or b"" for value in head))
         ]
-        if gone:
-            await self._store.call("SREM", key, *gone)
-        return len(gone) / max(1, len(members))
+        if uncounted:
+            await self._store.call("SREM", key, *uncounted)
+        return len(uncounted) / max(1, len(members))
 
 
 def _waits(owner: str, head: Sequence[str]) -> bool:
     return head[0] == WAITING and head[1] == owner
 
 
-def _sits(owner: str, head: Sequence[str]) -> bool:
+def _is_seated(owner: str, head: Sequence[str]) -> bool:
     return head[0] not in ("", OVER) and any(bot.startswith(f"{owner}/") for bot in head[2:])

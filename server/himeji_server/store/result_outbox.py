@@ -1,10 +1,12 @@
-"""Results that wait to be settled: games that are over, as their commits left them."""
+"""The outbox of results: games that are over and not settled, written by their last commits.
+
+An entry stays until it is removed, so a result survives the process that settles it.
+"""
 
 import asyncio
 from typing import Any, NamedTuple
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
+from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 
 
@@ -18,29 +20,29 @@ class PendingResult(NamedTuple):
 
 
 class ResultOutbox:
-    """The outboxes of all buckets. An entry stays until it is done with: nothing is lost."""
+    """The outboxes of all buckets."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def waiting(self, most: int) -> list[PendingResult]:
-        """What waits, the oldest first, at most so many of each bucket."""
+    async def pending(self, limit: int) -> list[PendingResult]:
+        """What is not settled, the oldest first, at most this many of each bucket."""
         found = await asyncio.gather(
             *(
-                self._store.call("XRANGE", keys.outbox(bucket), "-", "+", "COUNT", most)
+                self._store.call("XRANGE", keys.outbox(bucket), "-", "+", "COUNT", limit)
                 for bucket in range(keys.BUCKETS)
             )
         )
         return sorted(
-            _waiting(bucket, raw) for bucket, entries in enumerate(found) for raw in entries
+            _parse(bucket, raw) for bucket, entries in enumerate(found) for raw in entries
         )
 
-    async def done(self, result: PendingResult) -> None:
-        """A result is settled."""
+    async def remove(self, result: PendingResult) -> None:
+        """Remove a result that is settled."""
         await self._store.call("XDEL", keys.outbox(result.bucket), f"{result.time}-{result.number}")
 
 
-def _waiting(bucket: int, raw: Any) -> PendingResult:
+def _parse(bucket: int, raw: Any) -> PendingResult:
     identity, fields = raw
-    time, _, number = bytes(identity).decode().partition("-")
-    return PendingResult(int(time), int(number), bucket, pairs(fields)["game"].decode())
+    time, _, number = replies.text(identity).partition("-")
+    return PendingResult(int(time), int(number), bucket, replies.text_fields(fields)["game"])

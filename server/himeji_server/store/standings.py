@@ -1,7 +1,8 @@
-"""Tables of ladders in the store: a log of rated games, and rows that follow from it.
+"""The standings of ladders: a log of rated games, and rows that are computed from it.
 
-The log is the truth. Rows are changed together with it, by one script that compares first, so
-that no game counts twice and none is computed from an old row.
+The log is the truth. One script appends to it and changes the rows, after comparing the head of the
+ladder with the one from which the rows were computed. So no game counts twice, and no row is
+computed from an old one.
 """
 
 import asyncio
@@ -10,29 +11,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
 from himeji_server.store.commands import Argument
+from himeji_server.store.pipelining import Script
+from himeji_server.store.replies import AppendStatus
 
-_RATE: Final = Script("rate")
-_REPLACE: Final = Script("replace_rows")
-_START: Final = Script("start_season")
-ENTRIES_AT_ONCE: Final = 500
+_RATE: Final = Script("rate_game")
+_REPLACE: Final = Script("replace_standings")
+_START_SEASON: Final = Script("start_season")
+ENTRIES_PER_PAGE: Final = 500
 
 
 class StandingsHead(NamedTuple):
-    """Where a ladder stands; whoever changes it names where it stood."""
+    """The version of a ladder's standings; every change names the head that it expects."""
 
     sequence: int = 0
     season: int = 1
     generation: int = 0
-    """Counts how often the table was replaced."""
+    """How often the standings were replaced by recomputed ones."""
 
 
 @dataclass(frozen=True)
 class SeasonRecord:
-    """A season as the store has it."""
+    """A season of a ladder; times are milliseconds."""
 
     number: int
     title: str = ""
@@ -49,33 +51,30 @@ class SeasonRecord:
 
 
 class RatedEntry(NamedTuple):
-    """A rated game as the log has it."""
+    """An entry of the log: a rated game."""
 
     sequence: int
     data: bytes
 
 
 class StandingsStore:
-    """The tables of a store."""
+    """The standings of all ladders of a store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def head(self, ladder: str) -> StandingsHead:
-        """Where a ladder stands."""
+        """The head of a ladder."""
         found = await self._store.call(
-            "HMGET", keys.board_head(ladder), "sequence", "season", "generation"
+            "HMGET", keys.standings_head(ladder), "sequence", "season", "generation"
         )
         return StandingsHead(
-            *(
-                int(value or standard)
-                for value, standard in zip(found, StandingsHead(), strict=True)
-            )
+            *(int(value or default) for value, default in zip(found, StandingsHead(), strict=True))
         )
 
     async def sequence_of(self, ladder: str, game_id: str) -> int:
         """The sequence under which a game was rated, 0 if it was not."""
-        return int(await self._store.call("HGET", keys.board_rated(ladder), game_id) or 0)
+        return int(await self._store.call("HGET", keys.standings_rated(ladder), game_id) or 0)
 
     async def rate(  # noqa: PLR0913 - all of it is written in one step
         self,
@@ -86,41 +85,40 @@ class StandingsStore:
         entry: bytes,
         rows: Mapping[str, str],
         bots: Iterable[str],
-    ) -> tuple[str, int]:
-        """Add a game: ("ok" or "again", its sequence), or ("conflict", 0)."""
-        names = [keys.board_head(ladder), keys.board_log(ladder)]
-        names += [keys.board_rows(ladder, head.season), keys.board_rated(ladder)]
-        names += [keys.board_history(ladder, bot) for bot in sorted(set(bots))]
-        written: list[Argument] = [part for row in rows.items() for part in row]
-        answer = await self._store.run(_RATE, names, game_id, *head, entry, *written)
-        return bytes(answer[0]).decode(), int(answer[1]) if len(answer) > 1 else 0
+    ) -> tuple[AppendStatus, int]:
+        """Add a game with the rows that it changes; returns its sequence, 0 for a conflict."""
+        touched = [keys.standings_head(ladder), keys.standings_log(ladder)]
+        touched += [keys.standings_rows(ladder, head.season), keys.standings_rated(ladder)]
+        touched += [keys.standings_history(ladder, bot) for bot in sorted(set(bots))]
+        flat: list[Argument] = [part for row in rows.items() for part in row]
+        status, *sequence = await self._store.run(_RATE, touched, game_id, *head, entry, *flat)
+        return AppendStatus(replies.text(status)), int(sequence[0]) if sequence else 0
 
     async def rows(
         self, ladder: str, season: int, names: Sequence[str] | None = None
     ) -> dict[str, str]:
-        """Rows of a table by their names; all of them, or those that are there of the named."""
-        return await self._hash(keys.board_rows(ladder, season), names)
+        """The rows of a season by their names: all, or those of the named that there are."""
+        return await self._hash(keys.standings_rows(ladder, season), names)
 
     async def row_count(self, ladder: str, season: int) -> int:
-        """How many rows a table has."""
-        return int(await self._store.call("HLEN", keys.board_rows(ladder, season)))
+        """How many rows the standings of a season have."""
+        return int(await self._store.call("HLEN", keys.standings_rows(ladder, season)))
 
-    async def start(
+    async def starting_means(
         self, ladder: str, season: int, names: Sequence[str] | None = None
     ) -> dict[str, float]:
-        """The means with which versions began a season."""
-        found = await self._hash(keys.board_start(ladder, season), names)
+        """The mean ratings with which versions of bots began a season."""
+        found = await self._hash(keys.starting_means(ladder, season), names)
         return {name: float(mean) for name, mean in found.items()}
 
     async def _hash(self, key: str, names: Sequence[str] | None) -> dict[str, str]:
         if names is None:
-            found = pairs(await self._store.call("HGETALL", key))
-            return {name: value.decode() for name, value in found.items()}
+            return replies.text_fields(await self._store.call("HGETALL", key))
         if not names:
             return {}
         values = await self._store.call("HMGET", key, *names)
         return {
-            name: bytes(value).decode()
+            name: replies.text(value)
             for name, value in zip(names, values, strict=True)
             if value is not None
         }
@@ -134,53 +132,55 @@ class StandingsStore:
         season: int,
         voided: str = "",
     ) -> bool:
-        """Put a computed table in place of the live one; False if the ladder has moved on."""
-        names = [keys.board_head(ladder), keys.board_rows(ladder, season)]
-        names.append(keys.board_voided(ladder))
-        written: list[Argument] = [part for row in rows.items() for part in row]
-        return bool(await self._store.run(_REPLACE, names, *head, voided, *written))
+        """Replace the rows of a season by recomputed ones; False if the ladder has changed."""
+        touched = [keys.standings_head(ladder), keys.standings_rows(ladder, season)]
+        touched.append(keys.standings_voided(ladder))
+        flat: list[Argument] = [part for row in rows.items() for part in row]
+        return bool(await self._store.run(_REPLACE, touched, *head, voided, *flat))
 
     async def voided(self, ladder: str) -> frozenset[str]:
         """The games that were taken out of the ratings."""
-        found = await self._store.call("SMEMBERS", keys.board_voided(ladder))
-        return frozenset(bytes(game_id).decode() for game_id in found)
+        found = await self._store.call("SMEMBERS", keys.standings_voided(ladder))
+        return frozenset(replies.texts(found))
 
-    async def log(self, ladder: str, after: int = 0, until: int | None = None) -> list[RatedEntry]:
-        """Entries of the log after a sequence, the oldest first, not all of them at once."""
+    async def entries_after(
+        self, ladder: str, after: int = 0, until: int | None = None
+    ) -> list[RatedEntry]:
+        """A page of the entries of the log after a sequence, the oldest first."""
         if until is not None and until <= after:
             return []
         last = "+" if until is None else f"{until}-0"
         found = await self._store.call(
-            "XRANGE", keys.board_log(ladder), f"({after}-0", last, "COUNT", ENTRIES_AT_ONCE
+            "XRANGE", keys.standings_log(ladder), f"({after}-0", last, "COUNT", ENTRIES_PER_PAGE
         )
-        return [_entry(raw) for raw in found]
+        return [_parse_entry(raw) for raw in found]
 
     async def entries(self, ladder: str, sequences: Iterable[int]) -> list[RatedEntry]:
-        """Single entries of the log."""
+        """The entries of the log with these sequences."""
         found = await asyncio.gather(
             *(
-                self._store.call("XRANGE", keys.board_log(ladder), f"{each}-0", f"{each}-0")
+                self._store.call("XRANGE", keys.standings_log(ladder), f"{each}-0", f"{each}-0")
                 for each in sequences
             )
         )
-        return [_entry(raw) for entries in found for raw in entries]
+        return [_parse_entry(raw) for entries in found for raw in entries]
 
     async def history(self, ladder: str, bot: str, first: int = 0, last: int = -1) -> list[int]:
-        """The sequences of a bot's games by their places, the oldest first; -1 is the newest."""
-        found = await self._store.call("LRANGE", keys.board_history(ladder, bot), first, last)
+        """The sequences of a bot's games by place, from first to last; the last place is -1."""
+        found = await self._store.call("LRANGE", keys.standings_history(ladder, bot), first, last)
         return [int(each) for each in found]
 
     async def seasons(self, ladder: str) -> dict[int, SeasonRecord]:
-        """The seasons of a ladder; the first one may not be noted yet."""
-        found = await self._hash(keys.board_seasons(ladder), None)
+        """The seasons of a ladder by number; the first exists even if it is not stored yet."""
+        found = await self._hash(keys.standings_seasons(ladder), None)
         known = {int(number): SeasonRecord(**json.loads(text)) for number, text in found.items()}
         return {1: SeasonRecord(1)} | known
 
-    async def open(self, ladder: str) -> None:
-        """Note when the first season began, if nothing is noted."""
-        seconds, _ = await self._store.call("TIME")
-        first = SeasonRecord(1, started=int(seconds) * 1000)
-        await self._store.call("HSETNX", keys.board_seasons(ladder), 1, _written(first))
+    async def ensure_first_season(self, ladder: str) -> None:
+        """Store that the first season begins now, if there is none."""
+        now = replies.milliseconds(await self._store.call("TIME"))
+        first = SeasonRecord(1, started=now)
+        await self._store.call("HSETNX", keys.standings_seasons(ladder), 1, _dump(first))
 
     async def start_season(
         self,
@@ -188,21 +188,21 @@ class StandingsStore:
         head: StandingsHead,
         ended: SeasonRecord,
         begun: SeasonRecord,
-        start: Mapping[str, float],
+        means: Mapping[str, float],
     ) -> bool:
-        """End the running season and start the next; False if the ladder has moved on."""
-        names = [keys.board_head(ladder), keys.board_seasons(ladder)]
-        names.append(keys.board_start(ladder, begun.number))
-        means: list[Argument] = [part for name in start for part in (name, repr(start[name]))]
+        """End the running season and start the next; False if the ladder has changed since."""
+        touched = [keys.standings_head(ladder), keys.standings_seasons(ladder)]
+        touched.append(keys.starting_means(ladder, begun.number))
+        flat: list[Argument] = [part for name in means for part in (name, repr(means[name]))]
         return bool(
-            await self._store.run(_START, names, *head, _written(ended), _written(begun), *means)
+            await self._store.run(_START_SEASON, touched, *head, _dump(ended), _dump(begun), *flat)
         )
 
 
-def _entry(raw: Any) -> RatedEntry:
+def _parse_entry(raw: Any) -> RatedEntry:
     identity, fields = raw
-    return RatedEntry(int(bytes(identity).partition(b"-")[0]), pairs(fields)["r"])
+    return RatedEntry(int(bytes(identity).partition(b"-")[0]), replies.fields(fields)["r"])
 
 
-def _written(season: SeasonRecord) -> str:
+def _dump(season: SeasonRecord) -> str:
     return json.dumps(season.__dict__)

@@ -1,19 +1,20 @@
-"""Tokens in the store: what they are good for and the digests of their secrets, never a secret.
+"""Tokens: their scopes and the digests of their secrets, never a secret.
 
-A token's id begins with its owner's name, so it is found in the owner's slot without an index.
+The id of a token begins with the name of its owner, so its slot is known without an index.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
 
-from himeji_server.store import keys
-from himeji_server.store.accounts import fields
-from himeji_server.store.client import Script, Store
+from himeji_server.store import keys, replies
+from himeji_server.store.client import Store
+from himeji_server.store.pipelining import Script
 
-_CREATE: Final = Script("create_token")
+CREATE: Final = Script("create_token")
 _ROTATE: Final = Script("rotate_token")
 _REVOKE: Final = Script("revoke_token")
 
@@ -32,7 +33,7 @@ class Token:
     overlap: int = 0
     used: int = 0
     mark: str = ""
-    """The request that gave it its present secret."""
+    """The request that gave it its current secret."""
 
     digest: str = field(default="", repr=False)
     digest_before: str = field(default="", repr=False)
@@ -43,8 +44,17 @@ class Token:
         return owner_of(self.token_id)
 
     def ended(self, now: int) -> bool:
-        """Whether it works no more, with any secret."""
+        """Whether it has ended, whatever the secret."""
         return bool(self.revoked) or 0 < self.expires <= now
+
+
+class TokenStatus(StrEnum):
+    """What became of a request to create or to rotate a token."""
+
+    OK = "ok"
+    LIMIT = "limit"  # the owner has too many live tokens
+    MISSING = "missing"
+    CHANGED = "changed"  # it got another secret since, or has ended
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,20 @@ class NewToken:
     scopes: tuple[int, ...]
     label: str
     lifetime_ms: int  # 0: no end
+
+
+class CreateArguments(NamedTuple):
+    """The arguments of create_token.lua, in its order."""
+
+    mark: str
+    token_id: str
+    digest: str
+    bot: str
+    scopes: str
+    label: str
+    lifetime: int | str
+    max_live: int
+    channel: str
 
 
 def owner_of(token_id: str) -> str:
@@ -77,93 +101,96 @@ class TokenStore:
         self._listeners: list[Callable[[str], None]] = []
 
     def on_change(self, listener: Callable[[str], None]) -> None:
-        """Call this with the id of a token whenever this process changes it or hears of it."""
+        """Call this with the id of a token whenever it changes, here or (as notified) elsewhere."""
         self._listeners.append(listener)
 
     def _changed(self, token_id: str) -> None:
         for listener in self._listeners:
             listener(token_id)
 
-    async def create(self, new: NewToken, mark: str, most: int) -> str:
-        """Create a token; "ok", "limit" or "changed" (see the script)."""
+    async def create(self, new: NewToken, mark: str, max_live: int) -> TokenStatus:
+        """Create a token, once; a repeated request replaces its secret."""
         owner = owner_of(new.token_id)
-        answer = await self._store.run(
-            _CREATE,
-            [keys.tokens(owner), keys.live_tokens(owner), keys.token(owner, new.token_id)],
-            *(mark, new.token_id, new.digest, new.bot, scopes_text(new.scopes), new.label),
-            *(new.lifetime_ms or "", most, keys.TOKEN_BELL),
+        arguments = CreateArguments(
+            mark=mark,
+            token_id=new.token_id,
+            digest=new.digest,
+            bot=new.bot,
+            scopes=scopes_text(new.scopes),
+            label=new.label,
+            lifetime=new.lifetime_ms or "",
+            max_live=max_live,
+            channel=keys.TOKEN_CHANNEL,
         )
+        touched = [keys.tokens(owner), keys.live_tokens(owner), keys.token(owner, new.token_id)]
+        status = await self._store.run(CREATE, touched, *arguments)
         self._changed(new.token_id)
-        return bytes(answer).decode()
+        return TokenStatus(replies.text(status))
 
     async def rotate(
         self, token_id: str, mark: str, *, digest: str, before: str, overlap_ms: int
-    ) -> str:
-        """Give a token a new secret; "ok", "missing" or "changed" (see the script)."""
-        answer = await self._store.run(
+    ) -> TokenStatus:
+        """Replace the secret of a token; `before` is the digest of the one that is rotated out."""
+        status = await self._store.run(
             _ROTATE,
             [keys.token(owner_of(token_id), token_id)],
-            *(mark, token_id, digest, before, overlap_ms, keys.TOKEN_BELL),
+            *(mark, token_id, digest, before, overlap_ms, keys.TOKEN_CHANNEL),
         )
         self._changed(token_id)
-        return bytes(answer).decode()
+        return TokenStatus(replies.text(status))
 
     async def revoke(self, token_id: str) -> bool:
-        """End a token; whether it exists."""
+        """Revoke a token; whether it exists."""
         owner = owner_of(token_id)
-        listed = [keys.token(owner, token_id), keys.live_tokens(owner)]
-        answer = await self._store.run(_REVOKE, listed, token_id, keys.TOKEN_BELL)
+        touched = [keys.token(owner, token_id), keys.live_tokens(owner)]
+        exists = bool(await self._store.run(_REVOKE, touched, token_id, keys.TOKEN_CHANNEL))
         self._changed(token_id)
-        return bytes(answer) == b"ok"
+        return exists
 
     async def get(self, token_id: str) -> Token | None:
-        """A token."""
+        """Load a token; None if there is none."""
         key = keys.token(owner_of(token_id), token_id)
-        return _token(token_id, await self._store.call("HGETALL", key))
+        return _parse(token_id, await self._store.call("HGETALL", key))
 
-    async def get_now(self, token_id: str) -> tuple[Token | None, int]:
-        """A token and the store's time."""
+    async def get_with_time(self, token_id: str) -> tuple[Token | None, int]:
+        """Load a token, and the store's time with it."""
         token, now = await asyncio.gather(self.get(token_id), self.now())
         return token, now
 
-    async def of_owner(self, owner: str) -> list[Token]:
+    async def list_by_owner(self, owner: str) -> list[Token]:
         """All tokens of an owner, the newest first."""
-        ids = [bytes(each).decode() for each in await self._store.call(*_newest_first(owner))]
+        ids = replies.texts(await self._store.call("ZREVRANGE", keys.tokens(owner), 0, -1))
         found = await asyncio.gather(*(self.get(token_id) for token_id in ids))
         return [each for each in found if each is not None]
 
-    async def forget(self, token_id: str) -> None:
-        """Remove a token for good; done in this order it can be done again after a crash."""
+    async def delete(self, token_id: str) -> None:
+        """Delete a token; in this order, so that it can be repeated after a crash."""
         owner = owner_of(token_id)
         await self._store.call("DEL", keys.token(owner, token_id))
         await self._store.call("ZREM", keys.live_tokens(owner), token_id)
         await self._store.call("ZREM", keys.tokens(owner), token_id)
         self._changed(token_id)
 
-    async def note_use(self, token_id: str, now: int) -> None:
+    async def set_used(self, token_id: str, now: int) -> None:
         """Note when a token was used."""
         await self._store.call("HSET", keys.token(owner_of(token_id), token_id), "used", now)
 
     async def now(self) -> int:
         """The store's time in milliseconds."""
-        seconds, micros = await self._store.call("TIME")
-        return int(seconds) * 1000 + int(micros) // 1000
+        return replies.milliseconds(await self._store.call("TIME"))
 
     async def changes(self) -> AsyncGenerator[str, None]:
-        """The ids of tokens as they change. A bell, no promise."""
-        async with aclosing(self._store.subscribe(keys.TOKEN_BELL)) as bells:
-            async for bell in bells:
-                if bell is not None:
-                    self._changed(bell[1])
-                    yield bell[1]
+        """The ids of tokens as they change. Notifications may be lost."""
+        async with aclosing(self._store.subscribe(keys.TOKEN_CHANNEL)) as messages:
+            async for message in messages:
+                if message is not None:
+                    _, token_id = message
+                    self._changed(token_id)
+                    yield token_id
 
 
-def _newest_first(owner: str) -> tuple[str, str, int, int]:
-    return "ZREVRANGE", keys.tokens(owner), 0, -1
-
-
-def _token(token_id: str, answer: Any) -> Token | None:
-    found = fields(answer)
+def _parse(token_id: str, reply: Any) -> Token | None:
+    found = replies.text_fields(reply)
     if "digest" not in found:
         return None
 

@@ -1,21 +1,24 @@
-"""Tournaments in the store: what was asked for, the plan of each round, and its games."""
+"""Tournaments: the record of each, its progress, and the plan and the games of its rounds."""
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Final
+from enum import StrEnum
 
-from himeji_server.store import keys
-from himeji_server.store.answers import pairs
+from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 
-PLAYING: Final = "playing"
-OVER: Final = "over"
-CANCELLED: Final = "cancelled"
+
+class ProgressState(StrEnum):
+    """The state of a tournament."""
+
+    PLAYING = "playing"
+    OVER = "over"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True)
 class TournamentRecord:
-    """A tournament as it was asked for; times are milliseconds."""
+    """A tournament as it was requested; times are milliseconds."""
 
     name: str
     title: str
@@ -36,7 +39,7 @@ class TournamentRecord:
 class Progress:
     """How far a tournament is."""
 
-    state: str = PLAYING
+    state: ProgressState = ProgressState.PLAYING
     round: int = 1
     ended: int = 0
 
@@ -48,10 +51,10 @@ class GameRecord:
     game_id: str = ""
     attempt: int = 0
     since: int = 0
-    """Since when a bot is waited for."""
+    """Since when it waits for a bot."""
 
     silent: tuple[str, ...] = ()
-    """Who did not answer the last seating."""
+    """The bots that did not answer when they were seated last."""
 
     result: str = ""
     """The result as hexadecimal digits, once there is one."""
@@ -64,16 +67,16 @@ class TournamentStore:
         self._store = store
 
     async def create(self, record: TournamentRecord, now: int) -> TournamentRecord:
-        """Store a new tournament; the one that stands under its name, which may be another."""
+        """Store a new tournament, unless its name is taken; returns the one that has the name."""
         new = json.dumps(asdict(replace(record, created=now)))
-        await self._store.call("HSETNX", keys.tournament(record.name), "asked", new)
+        await self._store.call("HSETNX", keys.tournament(record.name), "record", new)
         await self._store.call("ZADD", keys.TOURNAMENTS, "NX", now, record.name)
-        stands = await self.asked(record.name)
-        return stands if stands is not None else record
+        stored = await self.get(record.name)
+        return stored if stored is not None else record
 
-    async def asked(self, name: str) -> TournamentRecord | None:
-        """A tournament, None if there is none of that name."""
-        found = await self._store.call("HGET", keys.tournament(name), "asked")
+    async def get(self, name: str) -> TournamentRecord | None:
+        """Load a tournament; None if there is none of that name."""
+        found = await self._store.call("HGET", keys.tournament(name), "record")
         if not found:
             return None
         fields = json.loads(found)
@@ -81,47 +84,49 @@ class TournamentStore:
         return TournamentRecord(**fields)
 
     async def names(self) -> list[str]:
-        """All tournaments, the newest first."""
-        found = await self._store.call("ZREVRANGE", keys.TOURNAMENTS, 0, -1)
-        return [bytes(name).decode() for name in found]
+        """The names of all tournaments, the newest first."""
+        return replies.texts(await self._store.call("ZREVRANGE", keys.TOURNAMENTS, 0, -1))
 
     async def progress(self, name: str) -> Progress:
-        """How far a tournament is."""
+        """Load how far a tournament is."""
         found = await self._store.call("HGET", keys.tournament(name), "progress")
-        return Progress(**json.loads(found)) if found else Progress()
+        if not found:
+            return Progress()
+        fields = json.loads(found)
+        return Progress(**fields | {"state": ProgressState(fields["state"])})
 
-    async def advance(self, name: str, progress: Progress) -> None:
-        """Note how far a tournament is."""
+    async def save_progress(self, name: str, progress: Progress) -> None:
+        """Save how far a tournament is."""
         text = json.dumps(asdict(progress))
         await self._store.call("HSET", keys.tournament(name), "progress", text)
 
     async def plan(self, name: str, number: int) -> str:
         """The plan of a round, "" if there is none yet."""
         found = await self._store.call("HGET", keys.tournament(name), f"plan {number}")
-        return bytes(found).decode() if found else ""
+        return replies.text(found or b"")
 
-    async def keep_plan(self, name: str, number: int, plan: str) -> str:
-        """Keep the plan of a round; the one that stands, which is the first."""
+    async def save_plan(self, name: str, number: int, plan: str) -> str:
+        """Save the plan of a round, unless it has one; returns the plan that it has."""
         await self._store.call("HSETNX", keys.tournament(name), f"plan {number}", plan)
         return await self.plan(name, number)
 
     async def games(self, name: str) -> dict[tuple[int, int], GameRecord]:
         """The games of a tournament by their round and number."""
-        found = pairs(await self._store.call("HGETALL", keys.tournament_games(name)))
-        return {_place(key): _game(text) for key, text in found.items()}
+        found = replies.fields(await self._store.call("HGETALL", keys.tournament_games(name)))
+        return {_parse_place(key): _parse_game(text) for key, text in found.items()}
 
-    async def keep_game(self, name: str, place: tuple[int, int], game: GameRecord) -> None:
-        """Note how a game stands."""
+    async def save_game(self, name: str, place: tuple[int, int], game: GameRecord) -> None:
+        """Save a game of a tournament."""
         key = f"{place[0]}.{place[1]}"
         await self._store.call("HSET", keys.tournament_games(name), key, json.dumps(asdict(game)))
 
 
-def _place(key: str) -> tuple[int, int]:
+def _parse_place(key: str) -> tuple[int, int]:
     number, _, table = key.partition(".")
     return int(number), int(table)
 
 
-def _game(text: bytes) -> GameRecord:
+def _parse_game(text: bytes) -> GameRecord:
     fields = json.loads(text)
     fields["silent"] = tuple(fields["silent"])
     return GameRecord(**fields)

@@ -1,4 +1,4 @@
-"""Games as the page tells them: lists, one game, its replay, its pictures."""
+"""The data of the pages about games: lists, one game, its replay, its pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.games.live_game import GameView, LoggedAction
 from himeji_server.games.messages import game_message, replay_message
 from himeji_server.games.use_cases import GameFilter, GameUseCases
-from himeji_server.store.games import OVER, PLAYING, WAITING
+from himeji_server.store.game_records import OVER, PLAYING, WAITING
 from himeji_server.web import schemas
 
 VISITOR: Final = Caller("", "", frozenset())

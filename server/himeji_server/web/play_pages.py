@@ -32,7 +32,7 @@ from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
 from himeji_server.web.browser_players import BrowserPlayers, set_cookie
 from himeji_server.web.games import GameViews, game_facts, spectator_facts
-from himeji_server.web.server_sent_events import news, pause
+from himeji_server.web.server_sent_events import changes, pause
 
 CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
@@ -74,7 +74,7 @@ class PlayPages:
     # --- looking --------------------------------------------------------------------------------
 
     async def page(self, request: Request) -> Response:
-        """A game as it stands, with the seat of whoever looks."""
+        """A game as it stands, with the visitor's seat."""
         caller = await self._guests.find(request)
         facts = await self._facts(request.path_params["game_id"], caller)
         return HTMLResponse(self._templates.get_template("game.html").render(facts))
@@ -84,15 +84,15 @@ class PlayPages:
         caller, game_id = await self._guests.find(request), request.path_params["game_id"]
         known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
         version = int(known) if known.isdecimal() and len(known) < 10 else 0
-        await self._use_cases.view(game_id)  # who asks for no game is told before it begins
+        await self._use_cases.view(game_id)  # an unknown game is refused before the stream begins
 
-        async def tell(_view: GameView) -> dict[str, Any]:
+        async def content(_view: GameView) -> dict[str, Any]:
             return self._parts(await self._facts(game_id, caller))
 
         async def stream() -> AsyncIterator[str]:
             try:
                 with self._watchers.slot("page"):
-                    async for text in news(self._use_cases, game_id, version, tell):
+                    async for text in changes(self._use_cases, game_id, version, content):
                         yield text
             except LimitExceeded as error:
                 yield pause(error.message, version)

@@ -1,4 +1,4 @@
-"""A game as it goes on, as server-sent events: each tells everything that has to be drawn anew."""
+"""The changes of a game as server-sent events, each with everything that has to be redrawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from himeji_server.games.live_game import GameView
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.store.games import OVER
+from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 
 MIN_SECONDS_BETWEEN_EVENTS: Final = 0.3
@@ -18,22 +18,24 @@ MIN_SECONDS_BETWEEN_EVENTS: Final = 0.3
 
 KEEPALIVE_SECONDS: Final = 15.0
 
-Tell = Callable[[GameView], Awaitable[dict[str, Any]]]
+Content = Callable[[GameView], Awaitable[dict[str, Any]]]
 """Makes the content of an event."""
 
 
-async def news(use_cases: GameUseCases, game_id: str, known: int, tell: Tell) -> AsyncIterator[str]:
+async def changes(
+    use_cases: GameUseCases, game_id: str, known: int, content: Content
+) -> AsyncIterator[str]:
     """The game after each change from a version on, until it is over or the arena stops."""
-    wake, told, quiet = asyncio.Event(), known, 0.0
+    wake, sent, quiet = asyncio.Event(), known, 0.0
     yield "retry: 1000\n\n"
     async with use_cases.wake_on_change(game_id, wake, use_cases.stopping):
         while not use_cases.stopping.is_set():
             wake.clear()
             view = await use_cases.view(game_id)
             over, version = view.stored.state == OVER, view.stored.version
-            if version != told:
-                yield _event("news", await tell(view), version)
-                told, quiet = version, 0.0
+            if version != sent:
+                yield _event("news", await content(view), version)
+                sent, quiet = version, 0.0
                 await asyncio.sleep(MIN_SECONDS_BETWEEN_EVENTS)
             if over:
                 yield _event("end", {"why": "the game is over"}, version)
@@ -42,7 +44,7 @@ async def news(use_cases: GameUseCases, game_id: str, known: int, tell: Tell) ->
             if quiet >= KEEPALIVE_SECONDS:
                 yield ": nothing new\n\n"
                 quiet = 0.0
-    yield pause("the arena stops", told)
+    yield pause("the arena stops", sent)
 
 
 def pause(why: str, version: int) -> str:

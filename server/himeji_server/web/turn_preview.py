@@ -93,7 +93,7 @@ def describe(
 ) -> TurnPreview:
     """The turn so far in words, and what may come next, with the places that the picture marks."""
     engine = turn.engine
-    told = [
+    events = [
         event_facts(engine.ruleset, engine.seats, n, record)
         for n, record in enumerate(engine.log or [])
     ]
@@ -103,7 +103,7 @@ def describe(
         "question": "" if turn.complete else engine.stack[-1].question(engine),
         "actions": list(actions),
         "steps": [engine.ruleset.actions.text(action) for action in actions],
-        "effects": [each for each in told if each["kind"] != engine.ruleset.event_kinds[ACTION]],
+        "effects": [each for each in events if each["kind"] != engine.ruleset.event_kinds[ACTION]],
         "complete": turn.complete,
         "choices": [] if turn.complete else _choices(engine, render.marks(picture)),
     }

@@ -3,18 +3,21 @@
 import sys
 
 from himeji_sdk._cli import main
-from himeji_server.store import games
-from himeji_server.store.client import Script
+from himeji_server.store import game_commit
+from himeji_server.store.pipelining import Script
 
-CHECK = "if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end"
-VERSION = "local version = tonumber(ARGV[3]) + 1"
+CHECK = (
+    "if version ~= expected_version or chain ~= expected_chain then "
+    "return {'conflict', version} end"
+)
+VERSION = "local new_version = tonumber(expected_version) + 1"
 
 
 def without_check(text):
     """The script changed so that it takes every commit for the next version."""
     if text.count(CHECK) != 1 or text.count(VERSION) != 1:
         raise SystemExit("commit.lua has changed: adapt CHECK and VERSION to it")
-    return text.replace(CHECK, "").replace(VERSION, "local version = tonumber(game[2]) + 1")
+    return text.replace(CHECK, "").replace(VERSION, "local new_version = tonumber(version) + 1")
 
 
 class UncheckedScript(Script):
@@ -26,6 +29,6 @@ class UncheckedScript(Script):
 
 
 if __name__ == "__main__":
-    games._COMMIT = UncheckedScript(games._COMMIT)
+    game_commit.COMMIT = UncheckedScript(game_commit.COMMIT)
     sys.argv[0] = "himeji"
     main()

@@ -172,7 +172,7 @@ class LadderScenario:
         return self.report
 
     def _rated(self):
-        return int(self.redis.hget(keys.board_head(LADDER), "sequence") or 0)
+        return int(self.redis.hget(keys.standings_head(LADDER), "sequence") or 0)
 
     async def _wait_until_settled(self):
         """Wait until all results are rated and no game has seats."""
@@ -205,10 +205,10 @@ class LadderScenario:
 
     async def _check_log(self):
         """Every game that ended with ranks is in the log, once."""
-        rated = self.redis.hkeys(keys.board_rated(LADDER))
-        logged = self.redis.xlen(keys.board_log(LADDER))
+        rated = self.redis.hkeys(keys.standings_rated(LADDER))
+        logged = self.redis.xlen(keys.standings_log(LADDER))
         self.report.check(logged == len(rated), f"{logged} entries for {len(rated)} games")
-        audits = self.redis.hlen(keys.AUDITED)
+        audits = self.redis.hlen(keys.AUDIT_MARKS)
         self.report.check(audits == logged, f"{audits} audit entries for {logged} games")
         ended = await self._retry(self._ended)
         self.report.check(

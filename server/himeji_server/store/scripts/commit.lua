@@ -1,80 +1,89 @@
--- Commits one entry of a game's log, or says why not. Everything of a game lives in one slot.
+-- Appends one entry to a game's log and changes the game accordingly, or says why not (compare and
+-- set). All keys of a game share one slot.
 --
--- KEYS  1 game (hash)  2 log (stream)  3 timers (sorted set)  4 outbox (stream)
--- ARGV  1 game id           2 expected state     3 expected version  4 expected chain
---       5 new chain         6 entry, without its version and times   7 snapshot, "" for none
---       8 seat whose clock runs, -1              9 decisions answered (increments)
---      10 next seat asked, -1 for nobody
---      11 "new" if the next question is a new decision, "same" if the open one stays open
---      12 condition on the clock: "" none, "running" not fallen, "fallen" fallen
---      13 new state        14 result, "" while the game goes on   15 bells' channel
---      16 why an answer went no further, for its receipt: a number, and maybe more in words
---      17 how long after its end a game is made smaller, in ms   18 who rings the bell
---      19... further fields of the game to set, name and value
+-- KEYS  game (hash), log (stream), timers (sorted set), outbox (stream)
+-- ARGV  entry            the entry without its version and times
+--       snapshot         "" for none
+--       clock_seat       the seat whose clock runs, -1 for none
+--       answered         how many decisions the entry answers: each earns the increment
+--       next_seat        the seat that is asked next, -1 for none
+--       decision         "new" if next_seat is asked something new, "same" if the open one stays
+--       clock_condition  "" for none, "running" or "fallen": what the clock has to be
+--       result           "" while the game goes on
+--       channel          the prefix of the subscribers' channels
+--       stop             why an answer went no further: a number, and for a refusal its words
+--       compact_after    milliseconds from the end of a game until it is compacted
+--       sender           the process that commits, which needs no notification
+--       lost_seat        the seat that this entry loses, -1 for none
+--       lost             its end reason and version
 --
--- Answers {"ok", version, now, charged, added, left}
---      or {"conflict", version}, {"state", state}, {"fallen", left}, {"running", left}.
-local game = redis.call('HMGET', KEYS[1], 'state', 'version', 'chain', 'asked', 'increment',
-  'created', 'left' .. ARGV[8], 'left' .. ARGV[10], 'lost' .. ARGV[10], 'ears')
-if not game[1] then return {'missing'} end
-if game[1] ~= ARGV[2] then return {'state', game[1]} end
-if game[2] ~= ARGV[3] or game[3] ~= ARGV[4] then return {'conflict', game[2]} end
+-- Returns {"ok", version, now, charged, added, left}
+--      or {"missing"}, {"conflict", version}, {"state", state}, {"fallen", left}, {"running", left}.
+local game_key, log_key, timers_key, outbox_key = unpack(KEYS)
+local game_id, expected_state, expected_version, expected_chain, new_chain, entry, snapshot,
+  clock_seat, answered, next_seat, decision, clock_condition, new_state, result, channel, stop,
+  compact_after, sender, lost_seat, lost = unpack(ARGV)
+
+local state, version, chain, asked, increment, created, left, next_left, next_lost, subscribers =
+  unpack(redis.call('HMGET', game_key, 'state', 'version', 'chain', 'asked', 'increment', 'created',
+    'left' .. clock_seat, 'left' .. next_seat, 'lost' .. next_seat, 'subscribers'))
+if not state then return {'missing'} end
+if state ~= expected_state then return {'state', state} end
+if version ~= expected_version or chain ~= expected_chain then return {'conflict', version} end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local timed, clock = game[5] ~= '', ARGV[8] ~= '-1'
-if ARGV[12] == 'fallen' and not timed then return {'running', 0} end
-local charged, added, left = 0, 0, 0
-if timed and clock then
-  left = tonumber(game[7])
-  charged = math.max(0, now - tonumber(game[4]))
-  if ARGV[12] == 'running' and charged > left then return {'fallen', left - charged} end
-  if ARGV[12] == 'fallen' and charged <= left then return {'running', left - charged} end
+local timed, clock_runs = increment ~= '', clock_seat ~= '-1'
+if clock_condition == 'fallen' and not timed then return {'running', 0} end
+local charged, added, left_after = 0, 0, 0
+if timed and clock_runs then
+  left = tonumber(left)
+  charged = math.max(0, now - tonumber(asked))
+  if clock_condition == 'running' and charged > left then return {'fallen', left - charged} end
+  if clock_condition == 'fallen' and charged <= left then return {'running', left - charged} end
   charged = math.min(charged, left) -- a fallen flag takes what was left, and not more
-  added = tonumber(game[5]) * tonumber(ARGV[9])
-  left = left - charged + added
+  added = tonumber(increment) * tonumber(answered)
+  left_after = left - charged + added
 end
 
-local version = tonumber(ARGV[3]) + 1
-redis.call('XADD', KEYS[2], version .. '-0', 'e', table.concat(
-  {ARGV[6], now - tonumber(game[6]), charged, added, left, ARGV[16]}, ' '))
-local fields = {'version', version, 'chain', ARGV[5], 'state', ARGV[13], 'seat', ARGV[10],
-  unpack(ARGV, 19)}
+local new_version = tonumber(expected_version) + 1
+redis.call('XADD', log_key, new_version .. '-0', 'e', table.concat(
+  {entry, now - tonumber(created), charged, added, left_after, stop}, ' '))
+local fields = {'version', new_version, 'chain', new_chain, 'state', new_state, 'seat', next_seat}
 local function set(name, value)
   fields[#fields + 1] = name
   fields[#fields + 1] = value
 end
-if ARGV[7] ~= '' then set('position', version .. ' ' .. ARGV[7]) end
-local asked, next_left = game[4], game[8]
-if timed and clock then
-  set('left' .. ARGV[8], left)
-  if ARGV[8] == ARGV[10] then next_left = left end
+if snapshot ~= '' then set('position', new_version .. ' ' .. snapshot) end
+if timed and clock_runs then
+  set('left' .. clock_seat, left_after)
+  if clock_seat == next_seat then next_left = left_after end
 end
-if ARGV[11] == 'new' then
+if decision == 'new' then
   asked = now
-  set('decision', version)
+  set('decision', new_version)
   set('asked', now)
 end
-if ARGV[2] == 'waiting' and ARGV[13] == 'playing' then set('started', now) end
-if ARGV[14] ~= '' then
-  set('result', ARGV[14])
+if expected_state == 'waiting' and new_state == 'playing' then set('started', now) end
+if lost_seat ~= '-1' then
+  set('lost' .. lost_seat, lost)
+  if lost_seat == next_seat then next_lost = lost end
+end
+if result ~= '' then
+  set('result', result)
   set('ended', now)
 end
-redis.call('HSET', KEYS[1], unpack(fields))
+redis.call('HSET', game_key, unpack(fields))
 
-local lost = game[9]
-for place = 19, #ARGV, 2 do
-  if ARGV[place] == 'lost' .. ARGV[10] then lost = ARGV[place + 1] end
-end
-if ARGV[14] ~= '' then
-  redis.call('ZADD', KEYS[3], now + tonumber(ARGV[17]), ARGV[1])
-  redis.call('XADD', KEYS[4], '*', 'game', ARGV[1], 'version', version)
-elseif ARGV[10] ~= '-1' and lost then
-  redis.call('ZADD', KEYS[3], now, ARGV[1]) -- a stand-in plays at once, whoever sweeps first
-elseif ARGV[10] ~= '-1' and timed then
-  redis.call('ZADD', KEYS[3], tonumber(asked) + tonumber(next_left), ARGV[1])
+if result ~= '' then
+  redis.call('ZADD', timers_key, now + tonumber(compact_after), game_id)
+  redis.call('XADD', outbox_key, '*', 'game', game_id, 'version', new_version)
+elseif next_seat ~= '-1' and next_lost then
+  redis.call('ZADD', timers_key, now, game_id) -- any process may play for the lost seat at once
+elseif next_seat ~= '-1' and timed then
+  redis.call('ZADD', timers_key, tonumber(asked) + tonumber(next_left), game_id)
 else
-  redis.call('ZREM', KEYS[3], ARGV[1])
+  redis.call('ZREM', timers_key, game_id)
 end
-ring(game[10], ARGV[15], ARGV[1] .. ' ' .. version, ARGV[18])
-return {'ok', version, now, charged, added, left}
+notify(subscribers, channel, game_id .. ' ' .. new_version, sender)
+return {'ok', new_version, now, charged, added, left_after}

@@ -1,28 +1,33 @@
--- Creates an owner together with a first token, once; the same mark again gives a fresh secret.
+-- Creates an owner together with a first token, once; a repeated request replaces the secret.
 --
--- KEYS  1 owner (hash)  2 tokens (sorted set)  3 live tokens (sorted set)  4 token (hash)
--- ARGV  1 mark of the request  2 display name  3 "1" for the house
---       4 token id, "" for no token  5 digest of its secret  6 scopes
---       7 "unused" if a fresh secret is given only while the token was never used, else ""
+-- KEYS  owner (hash), tokens (sorted set), live tokens (sorted set), token (hash)
+-- ARGV  mark       the request
+--       house      "1" for the house
+--       token_id   "" for no token
+--       digest     of the token's secret
+--       if_unused  "unused" to replace the secret only of a token that was never used, else ""
 --
--- Answers "ok", "exists", or "changed" when the token has another secret since or is revoked.
+-- Returns "ok", "exists", or "changed" if the token got another secret since or is revoked.
+local owner_key, tokens_key, live_tokens_key, token_key = unpack(KEYS)
+local mark, display_name, house, token_id, digest, scopes, if_unused = unpack(ARGV)
+
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local mark = redis.call('HGET', KEYS[1], 'mark')
-if mark then
-  if mark ~= ARGV[1] then return 'exists' end
-  if ARGV[4] == '' then return 'ok' end
-  local token = redis.call('HMGET', KEYS[4], 'mark', 'revoked', 'used')
-  if ARGV[7] == 'unused' and token[3] then return 'exists' end
-  if token[1] ~= ARGV[1] or token[2] then return 'changed' end
-  redis.call('HSET', KEYS[4], 'digest', ARGV[5])
+local mark_before = redis.call('HGET', owner_key, 'mark')
+if mark_before then
+  if mark_before ~= mark then return 'exists' end
+  if token_id == '' then return 'ok' end
+  local token_mark, revoked, used = unpack(redis.call('HMGET', token_key, 'mark', 'revoked', 'used'))
+  if if_unused == 'unused' and used then return 'exists' end
+  if token_mark ~= mark or revoked then return 'changed' end
+  redis.call('HSET', token_key, 'digest', digest)
   return 'ok'
 end
-redis.call('HSET', KEYS[1], 'mark', ARGV[1], 'display', ARGV[2], 'house', ARGV[3], 'created', now)
-if ARGV[4] ~= '' then
-  redis.call('HSET', KEYS[4], 'mark', ARGV[1], 'digest', ARGV[5], 'scopes', ARGV[6], 'bot', '',
+redis.call('HSET', owner_key, 'mark', mark, 'display', display_name, 'house', house, 'created', now)
+if token_id ~= '' then
+  redis.call('HSET', token_key, 'mark', mark, 'digest', digest, 'scopes', scopes, 'bot', '',
     'label', '', 'created', now)
-  redis.call('ZADD', KEYS[2], now, ARGV[4])
-  redis.call('ZADD', KEYS[3], '+inf', ARGV[4])
+  redis.call('ZADD', tokens_key, now, token_id)
+  redis.call('ZADD', live_tokens_key, '+inf', token_id)
 end
 return 'ok'

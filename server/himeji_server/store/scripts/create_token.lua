@@ -1,30 +1,37 @@
--- Creates a token, once; the same mark again gives it a fresh secret in place of the first.
+-- Creates a token, once; a repeated request replaces the secret.
 --
--- KEYS  1 tokens (sorted set)  2 live tokens (sorted set)  3 token (hash)
--- ARGV  1 mark of the request  2 token id  3 digest of its secret  4 bot, "" for none  5 scopes
---       6 label  7 lifetime in ms, "" for no end  8 how many live tokens there may be
---       9 bell's channel
+-- KEYS  tokens (sorted set), live tokens (sorted set), token (hash)
+-- ARGV  mark      the request
+--       digest    of the token's secret
+--       bot       "" for none
+--       lifetime  in milliseconds, "" for no end
+--       max_live  how many live tokens the owner may have
+--       channel   where changes of tokens are published
 --
--- Answers "ok", "limit", or "changed" when it has another secret since or works no more.
+-- Returns "ok", "limit", or "changed" if the token got another secret since or has ended.
+local tokens_key, live_tokens_key, token_key = unpack(KEYS)
+local mark, token_id, digest, bot, scopes, label, lifetime, max_live, channel = unpack(ARGV)
+
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local before = redis.call('HMGET', KEYS[3], 'mark', 'revoked', 'expires')
-if before[1] then
-  local ended = before[2] or (before[3] and tonumber(before[3]) <= now)
-  if before[1] ~= ARGV[1] or ended then return 'changed' end
-  redis.call('HSET', KEYS[3], 'digest', ARGV[3])
-  redis.call('PUBLISH', ARGV[9], ARGV[2])
+local mark_before, revoked, expires =
+  unpack(redis.call('HMGET', token_key, 'mark', 'revoked', 'expires'))
+if mark_before then
+  local ended = revoked or (expires and tonumber(expires) <= now)
+  if mark_before ~= mark or ended then return 'changed' end
+  redis.call('HSET', token_key, 'digest', digest)
+  redis.call('PUBLISH', channel, token_id)
   return 'ok'
 end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[8]) then return 'limit' end
-redis.call('HSET', KEYS[3], 'mark', ARGV[1], 'digest', ARGV[3], 'bot', ARGV[4], 'scopes', ARGV[5],
-  'label', ARGV[6], 'created', now)
-local expires = '+inf'
-if ARGV[7] ~= '' then
-  expires = now + tonumber(ARGV[7])
-  redis.call('HSET', KEYS[3], 'expires', expires)
+redis.call('ZREMRANGEBYSCORE', live_tokens_key, '-inf', now)
+if redis.call('ZCARD', live_tokens_key) >= tonumber(max_live) then return 'limit' end
+redis.call('HSET', token_key, 'mark', mark, 'digest', digest, 'bot', bot, 'scopes', scopes,
+  'label', label, 'created', now)
+local live_until = '+inf'
+if lifetime ~= '' then
+  live_until = now + tonumber(lifetime)
+  redis.call('HSET', token_key, 'expires', live_until)
 end
-redis.call('ZADD', KEYS[1], now, ARGV[2])
-redis.call('ZADD', KEYS[2], expires, ARGV[2])
+redis.call('ZADD', tokens_key, now, token_id)
+redis.call('ZADD', live_tokens_key, live_until, token_id)
 return 'ok'

@@ -1,12 +1,13 @@
--- Puts a name on the list of owners before the owner is created, if there is room.
+-- Adds a name to the list of owners before the owner is created, if there is room.
 --
--- KEYS  1 names (sorted set)  2 the same, sorted as bots are (sorted set)
--- ARGV  1 name  2 how many owners there may be
+-- KEYS  names (sorted set), the same names sorted as those of bots are (sorted set)
 --
--- Answers 1, or 0 when the list is full.
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
-  return 0
-end
-redis.call('ZADD', KEYS[1], 0, ARGV[1])
-redis.call('ZADD', KEYS[2], 0, ARGV[1] .. '/')
+-- Returns 1, or 0 if the list is full.
+local names_key, by_bot_key = unpack(KEYS)
+local name, max_owners = unpack(ARGV)
+
+local listed = redis.call('ZSCORE', names_key, name)
+if not listed and redis.call('ZCARD', names_key) >= tonumber(max_owners) then return 0 end
+redis.call('ZADD', names_key, 0, name)
+redis.call('ZADD', by_bot_key, 0, name .. '/')
 return 1

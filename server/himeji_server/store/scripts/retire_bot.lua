@@ -1,11 +1,13 @@
--- Retires a bot; the first time counts.
+-- Retires a bot; a second time changes nothing.
 --
--- KEYS  1 bot (hash)  2 active bots (set)
--- ARGV  1 short name
+-- KEYS  bot (hash), active bots (set)
 --
--- Answers "ok" or "missing".
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+-- Returns 1, or 0 if there is no such bot.
+local bot_key, active_key = unpack(KEYS)
+local short_name = ARGV[1]
+
+if redis.call('EXISTS', bot_key) == 0 then return 0 end
 local time = redis.call('TIME')
-redis.call('HSETNX', KEYS[1], 'retired', time[1] * 1000 + math.floor(time[2] / 1000))
-redis.call('SREM', KEYS[2], ARGV[1])
-return 'ok'
+redis.call('HSETNX', bot_key, 'retired', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('SREM', active_key, short_name)
+return 1

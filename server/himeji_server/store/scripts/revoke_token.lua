@@ -1,12 +1,15 @@
--- Ends a token; the first time counts.
+-- Revokes a token; a second time changes nothing.
 --
--- KEYS  1 token (hash)  2 live tokens (sorted set)
--- ARGV  1 token id  2 bell's channel
+-- KEYS  token (hash), live tokens (sorted set)
+-- ARGV  channel: where changes of tokens are published
 --
--- Answers "ok" or "missing".
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+-- Returns 1, or 0 if there is no such token.
+local token_key, live_tokens_key = unpack(KEYS)
+local token_id, channel = unpack(ARGV)
+
+if redis.call('EXISTS', token_key) == 0 then return 0 end
 local time = redis.call('TIME')
-redis.call('HSETNX', KEYS[1], 'revoked', time[1] * 1000 + math.floor(time[2] / 1000))
-redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('PUBLISH', ARGV[2], ARGV[1])
-return 'ok'
+redis.call('HSETNX', token_key, 'revoked', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('ZREM', live_tokens_key, token_id)
+redis.call('PUBLISH', channel, token_id)
+return 1
