@@ -187,15 +187,16 @@ class StreamBot:
 
     async def _read(self) -> None:
         try:
-            while (message := await self._call.read()) is not EOF:
-                await self._handle(message)
+            while (batch := await self._call.read()) is not EOF:
+                for message in batch.messages:
+                    await self._handle(message)
             self._counts.errors["stream ended"] += 1
         except Exception as error:  # noqa: BLE001 - whatever ends a stream is counted
             self._counts.errors[f"stream {reason_of(error)}"] += 1
         finally:
             self._counts.connected -= 1
 
-    async def _handle(self, message: play.PlayResponse) -> None:
+    async def _handle(self, message: play.ServerMessage) -> None:
         kind = message.WhichOneof("body")
         if kind == "decision":
             await self._answer(message.decision)
@@ -215,7 +216,7 @@ class StreamBot:
         act = play.Act(game_id=decision.game_id, decision_id=decision.decision_id)
         act.actions.append(self._random.choice(decision.legal_actions))
         self._pair.answer_sent()
-        await self._call.write(play.PlayRequest(act=act))
+        await self._call.write(_request(act=act))
 
 
 class SurplusBots:
@@ -277,11 +278,15 @@ def _unique_name() -> str:
 
 async def _handshake(call: Any, bot: str) -> None:
     """Send Hello and wait for the Welcome; raises RpcError with the reason if none comes."""
-    hello = play.Hello(protocol_version=1, bot=bot, wants=[game_pb2.WANT_NEXT_DECISION])
-    await call.write(play.PlayRequest(hello=hello))
-    message = await call.read()
-    while message is not EOF and message.WhichOneof("body") != "welcome":
-        message = await call.read()  # a refused stream has a Notice first, then its status
+    hello = play.Hello(protocol_version=1, bot=bot, next_decision_in_accepted=True)
+    await call.write(_request(hello=hello))
+    batch = await call.read()
+    while batch is not EOF and not batch.messages[0].HasField("welcome"):
+        batch = await call.read()  # a refused stream has a StreamEnd first, then its status
+
+
+def _request(**body: Any) -> play.PlayRequest:
+    return play.PlayRequest(messages=[play.ClientMessage(**body)])
 
 
 async def main() -> None:

@@ -15,7 +15,7 @@ import grpc
 from himeji.rules.errors import GameEnded, HimejiError
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
-from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected
+from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected, ServerMessage
 from himeji.wire.errors import from_rpc_error
 
 RPC: Final = "rpc"
@@ -138,23 +138,23 @@ class PlayInterceptor(grpc.StreamStreamClientInterceptor):  # type: ignore[type-
     def _write(
         self, requests: Iterable[PlayRequest], sent: dict[str, float]
     ) -> Iterator[PlayRequest]:
-        for message in requests:
-            for request in (message, *message.more):
-                if request.WhichOneof("body") == "act":
-                    sent[request.act.game_id] = time.perf_counter()
-                    self._metrics.answer_sent(request.act.game_id, request.act.decision_id)
-            yield message
+        for batch in requests:
+            for message in batch.messages:
+                if message.WhichOneof("body") == "act":
+                    sent[message.act.game_id] = time.perf_counter()
+                    self._metrics.answer_sent(message.act.game_id, message.act.decision_id)
+            yield batch
 
     def _read(
         self, name: str, since: float, call: Any, sent: dict[str, float]
     ) -> Iterator[PlayResponse]:
         for batch in read_stream(self._metrics, name, since, call):
-            for message in (batch, *batch.more):
+            for message in batch.messages:
                 self._on_response(name, since, message, sent)
             yield batch
 
     def _on_response(
-        self, name: str, since: float, message: PlayResponse, sent: dict[str, float]
+        self, name: str, since: float, message: ServerMessage, sent: dict[str, float]
     ) -> None:
         kind = message.WhichOneof("body")
         if kind == "welcome":
@@ -168,7 +168,7 @@ class PlayInterceptor(grpc.StreamStreamClientInterceptor):  # type: ignore[type-
         elif kind == "game_over":
             self._metrics.game_over(message.game_over.game_id)
 
-    def _accepted(self, name: str, message: PlayResponse, sent: dict[str, float]) -> None:
+    def _accepted(self, name: str, message: ServerMessage, sent: dict[str, float]) -> None:
         accepted = message.accepted
         begun = sent.pop(accepted.game_id, None)
         if begun is not None:

@@ -1,13 +1,16 @@
 """The contract as files: buf's opinion, the generated code, what each RPC and enum must have."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor import (
     Descriptor,
@@ -60,6 +63,17 @@ MESSAGES: list[Descriptor] = [
 ]
 ENUMS: list[EnumDescriptor] = [enum for file in FILES for enum in file.enum_types_by_name.values()]
 REASONS: list[str] = [value.name for value in errors_pb2.ErrorReason.DESCRIPTOR.values]
+# What other languages call the package. Released code is generated with these names.
+OPTIONS = {
+    "csharp_namespace": "Himeji.V1",
+    "go_package": "himeji.example/go/himejiv1;himejiv1",
+    "java_multiple_files": True,
+    "java_package": "himeji.v1",
+    "objc_class_prefix": "HMJ",
+    "php_namespace": "Himeji\\V1",
+    "ruby_package": "Himeji::V1",
+    "swift_prefix": "Himeji",
+}
 READING = ("Get", "List", "Watch", "WhoAmI", "NewPosition", "ApplyActions", "Play")
 # GetStandings and GetHistory answer with a collection under a name people know.
 PAGED = ("List", "GetStandings", "GetHistory")
@@ -158,6 +172,36 @@ def test_generating_mends_what_the_freshness_check_found(tmp_path: Path) -> None
     (package / "chess_pb2.py").write_text("", encoding="utf-8")
     assert run(sys.executable, GENERATE, tmp_path).returncode == 0
     assert run(sys.executable, GENERATE, "--check", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
+def test_every_file_has_the_options_of_the_other_languages(file: FileDescriptor) -> None:
+    assert {option.name: value for option, value in file.GetOptions().ListFields()} == OPTIONS
+
+
+def test_the_template_generates_with_every_plugin_that_is_here(tmp_path: Path) -> None:
+    template = yaml.safe_load((ROOT / "buf.gen.yaml").read_text(encoding="utf-8"))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    here = [plugin for plugin in template["plugins"] if shutil.which(program_of(plugin), path=path)]
+    assert {"python", "pyi"} <= {plugin.get("protoc_builtin") for plugin in here}
+    file = tmp_path / "buf.gen.yaml"
+    file.write_text(yaml.safe_dump({**template, "plugins": here}), encoding="utf-8")
+    result = subprocess.run(
+        [str(BUF), "generate", "--template", str(file), "--output", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    for plugin in here:
+        assert any((tmp_path / plugin["out"]).rglob("*.*")), plugin
+
+
+def program_of(plugin: dict[str, Any]) -> str:
+    """The program that runs a plugin of the template."""
+    return str(plugin.get("local") or plugin.get("protoc_path", "protoc"))
 
 
 def test_the_contract_imports_nothing_but_google_protobuf() -> None:

@@ -60,7 +60,7 @@ def test_every_block_of_json_is_an_example_with_its_type() -> None:
     assert PAGE.count("```json") == len(EXAMPLES) > 0
 
 
-@pytest.mark.parametrize("kind", ["PlayRequest", "PlayResponse"])
+@pytest.mark.parametrize("kind", ["ClientMessage", "ServerMessage"])
 def test_the_page_shows_every_message_of_the_stream(kind: str) -> None:
     shown = {
         parsed(name, text).WhichOneof("body")
@@ -94,17 +94,16 @@ def test_every_error_reason_stands_in_the_row_of_its_status() -> None:
     assert len(contract) == len(errors_pb2.ErrorReason.keys()) - 1
 
 
-def test_every_closing_notice_stands_in_the_table_with_its_status() -> None:
+def test_every_end_of_a_stream_stands_in_the_table_with_its_status() -> None:
     source = (ROOT / "proto/himeji/v1/play_service.proto").read_text(encoding="utf-8")
-    blocks = re.findall(r"((?:^ *//.*\n)+)^ *(NOTICE_KIND_\w+) =", source, re.MULTILINE)
-    closing = {
-        name: re.sub(r"\s*//\s*", " ", text) for text, name in blocks if "// Closing." in text
-    }
-    rows = dict(re.findall(r"^\| `(NOTICE_KIND_\w+)` \| (.*?) \|", PAGE, re.MULTILINE))
-    assert rows.keys() == closing.keys()
-    assert rows.pop("NOTICE_KIND_REFUSED") == "that of `reason`"
+    blocks = re.findall(r"((?:^ *//.*\n)+)^ *(STREAM_END_KIND_\w+) =", source, re.MULTILINE)
+    ends = {name: re.sub(r"\s*//\s*", " ", text) for text, name in blocks}
+    del ends["STREAM_END_KIND_UNSPECIFIED"]
+    rows = dict(re.findall(r"^\| `(STREAM_END_KIND_\w+)` \| (.*?) \|", PAGE, re.MULTILINE))
+    assert rows.keys() == ends.keys()
+    assert rows.pop("STREAM_END_KIND_REFUSED") == "that of `reason`"
     for name, status in rows.items():
-        assert f"Status {status.strip('`')}." in closing[name], name
+        assert f"Status {status.strip('`')}." in ends[name], name
 
 
 def test_the_chance_of_the_example_can_be_verified_as_the_page_says() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
-from himeji.v1.play_service_pb2 import Notice, NoticeKind
+from himeji.v1.play_service_pb2 import EnteredQueue, LeftQueue, LeftQueueReason
 from himeji_sdk import Bot, LadderClient, _cli as cli, run
 from himeji_sdk._online.ladder_queues import LadderQueues
 
@@ -235,20 +235,20 @@ def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, 
     assert "no tournament nope" in himeji("tournament", "show", "nope", code=1)
 
 
-def notice(kind, ladder=""):
-    return Notice(kind=NoticeKind.Value(f"NOTICE_KIND_{kind}"), ladder=ladder)
+def left(reason, ladder=""):
+    return LeftQueue(reason=LeftQueueReason.Value(f"LEFT_QUEUE_REASON_{reason}"), ladder=ladder)
 
 
 def test_only_what_others_said_takes_a_bot_out_for_good():
     queues = LadderQueues(["a", "b"])
     assert [each.leave.ladder for each in queues.pause()] == [""]
-    queues.on_notice(notice("LEFT"))
+    queues.on_left(left("ASKED"))
     assert len(queues.enter()) == 2, "that was the answer to its own request"
-    queues.on_notice(notice("LEFT", "a"))
+    queues.on_left(left("REMOVED", "a"))
     assert [each.enter.ladder for each in queues.enter()] == ["b"]
     assert not queues.left_all
     queues.pause()
-    queues.on_notice(notice("LADDER_CLOSED", "b"))
+    queues.on_left(left("LADDER_CLOSED", "b"))
     assert queues.left_all, "that is no answer to its own request"
     assert not LadderQueues().left_all
 
@@ -256,13 +256,12 @@ def test_only_what_others_said_takes_a_bot_out_for_good():
 def test_a_bot_says_again_only_what_the_arena_has_heard():
     queues = LadderQueues(["a", "b"])
     assert [each.enter.again for each in queues.enter()] == [False, False]
-    queues.on_notice(notice("ENTERED", "a"))
+    queues.on_entered(EnteredQueue(ladder="a"))
     assert [each.enter.again for each in queues.enter()] == [True, False]
 
 
-def test_an_answer_that_was_lost_with_the_stream_is_not_waited_for():
+def test_a_bot_that_was_removed_while_its_own_leave_is_under_way_stays_out():
     queues = LadderQueues(["a"])
     queues.pause()
-    queues.on_new_stream()
-    queues.on_notice(notice("LEFT", "a"))
+    queues.on_left(left("REMOVED", "a"))
     assert queues.left_all

@@ -21,7 +21,7 @@ from himeji.rules.errors import (
 from himeji.v1 import account_service_pb2, account_service_pb2_grpc, play_service_pb2_grpc
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import NoticeKind, PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import ClientMessage, PlayResponse, ServerMessage, StreamEndKind
 from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
@@ -35,7 +35,10 @@ COMMITMENT = commitment(SECRET)
 
 
 class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
-    """Runs one script per stream; a script is a generator that gets the requests of the client."""
+    """Runs one script per stream: a generator that gets what the client says, and yields answers.
+
+    What it yields is sent in a batch of its own; a list is sent as one batch.
+    """
 
     def __init__(self, *scripts):
         self.scripts = list(scripts)
@@ -43,12 +46,14 @@ class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
         self.played = rules.new_game("base", 2, seed=1)
 
     def Play(self, requests, context):  # noqa: N802 - the contract's name
-        self.hellos.append(next(requests).hello)
-        requests = (each for message in requests for each in (message, *message.more))
+        (first,) = next(requests).messages
+        self.hellos.append(first.hello)
+        requests = (message for batch in requests for message in batch.messages)
         try:
             if not self.scripts:
                 raise Refused("no script is left: the client came back too often")
-            yield from self.scripts.pop(0)(self, requests)
+            for said in self.scripts.pop(0)(self, requests):
+                yield PlayResponse(messages=said if isinstance(said, list) else [said])
         except HimejiError as error:
             status = to_status(error)
             context.set_trailing_metadata(((STATUS_DETAILS, status.SerializeToString()),))
@@ -57,16 +62,16 @@ class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
     # --- what scripts say ------------------------------------------------------------------------
 
     def welcome(self):
-        return PlayResponse(welcome={"protocol_version": 1, "bot": "local/fake"})
+        return ServerMessage(welcome={"protocol_version": 1, "bot": "local/fake"})
 
     def seated(self, **more):
         seats = [{"bot": "local/fake"}, {"bot": "local/other"}]
         game = {"game_id": "g", "ruleset": "base", "seats": seats}
         game |= {"revision": rules.RULESETS["base"].revision, "chance": {"commitment": COMMITMENT}}
-        return PlayResponse(seated={"game": game, "seat": self.played.to_move, **more})
+        return ServerMessage(seated={"game": game, "seat": self.played.to_move, **more})
 
     def decision(self, number, first=0, skipped=0):
-        return PlayResponse(
+        return ServerMessage(
             decision={
                 "game_id": "g",
                 "decision_id": number,
@@ -80,23 +85,23 @@ class FakeArena(play_service_pb2_grpc.PlayServiceServicer):
     def accepted(self, request):
         act = request.act
         fields = {"game_id": act.game_id, "decision_id": act.decision_id, "played": act.actions}
-        return PlayResponse(accepted=fields)
+        return ServerMessage(accepted=fields)
 
     def rejected(self, reason, number, **more):
         fields = {"game_id": "g", "decision_id": number, "message": "no", **more}
-        return PlayResponse(
+        return ServerMessage(
             rejected={"reason": ErrorReason.Value(f"ERROR_REASON_{reason}"), **fields}
         )
 
     def over(self):
         result = {"end_reason": EndReason.END_REASON_NO_CONTEST}
         chance = {"commitment": COMMITMENT, "secret": SECRET}
-        return PlayResponse(
+        return ServerMessage(
             game_over={"game_id": "g", "seat": 0, "result": result, "chance": chance}
         )
 
     def closing(self, kind):
-        return PlayResponse(notice={"kind": kind, "closing": True, "message": "that is it"})
+        return ServerMessage(stream_end={"kind": kind, "message": "that is it"})
 
 
 class Accounts(account_service_pb2_grpc.AccountServiceServicer):
@@ -143,7 +148,7 @@ def ending(arena, requests):
     """The game is void, and the client says goodbye."""
     yield arena.over()
     assert next(requests, None) is None, "a client that is done closes its side"
-    yield arena.closing(NoticeKind.NOTICE_KIND_GOODBYE)
+    yield arena.closing(StreamEndKind.STREAM_END_KIND_GOODBYE)
 
 
 def one_question(arena, requests):
@@ -168,11 +173,9 @@ def test_hello_says_what_the_client_is_and_plays(run_at_fake):
     assert end.ranks == ()
 
 
-def test_what_comes_in_one_message_is_taken_in_order(run_at_fake):
+def test_what_comes_in_one_batch_is_taken_in_order(run_at_fake):
     def script(arena, requests):
-        yield PlayResponse(
-            welcome=arena.welcome().welcome, more=[arena.seated(), arena.decision(1)]
-        )
+        yield [arena.welcome(), arena.seated(), arena.decision(1)]
         yield arena.accepted(next(requests))
         yield from ending(arena, requests)
 
@@ -181,16 +184,15 @@ def test_what_comes_in_one_message_is_taken_in_order(run_at_fake):
     assert len(bot.asked) == 1
 
 
-def test_requests_that_wait_go_in_one_message_after_hello():
+def test_requests_that_wait_go_in_one_batch_after_hello():
     stream = Stream("127.0.0.1:1", "", lambda *_: None, lambda *_: None)
-    requests = [PlayRequest(request_id=str(n)) for n in range(4)]
+    requests = [ClientMessage(request_id=str(n)) for n in range(4)]
     for request in requests:
         stream.send(request)
     stream.finish()
     hello, rest = stream._outgoing()
-    assert hello == requests[0]
-    assert [rest.request_id, *(each.request_id for each in rest.more)] == ["1", "2", "3"]
-    assert not requests[1].more, "it may be sent again, alone"
+    assert list(hello.messages) == requests[:1]
+    assert list(rest.messages) == requests[1:]
     stream.drop()
 
 
@@ -287,7 +289,7 @@ def test_events_that_are_told_twice_are_taken_once(run_at_fake):
 def test_what_passes_by_itself_is_tried_again(run_at_fake, error):
     def ends(arena, requests):  # noqa: ARG001 - it hears nothing
         yield arena.welcome()
-        yield arena.closing(NoticeKind.NOTICE_KIND_DRAINING)
+        yield arena.closing(StreamEndKind.STREAM_END_KIND_DRAINING)
         raise error
 
     arena, _ = run_at_fake(ends, ends, one_question)
@@ -436,7 +438,7 @@ def test_a_commitment_that_changed_is_said_aloud(run_at_fake, caplog):
         yield seated
         yield over
         next(requests, None)
-        yield arena.closing(NoticeKind.NOTICE_KIND_GOODBYE)
+        yield arena.closing(StreamEndKind.STREAM_END_KIND_GOODBYE)
 
     run_at_fake(unfair)
     assert "game g was not fair: its commitment is not the one that was shown" in caplog.text
@@ -445,7 +447,7 @@ def test_a_commitment_that_changed_is_said_aloud(run_at_fake, caplog):
 def test_a_message_of_a_newer_arena_is_ignored(run_at_fake):
     def newer(arena, requests):
         yield arena.welcome()
-        yield PlayResponse()
+        yield ServerMessage()
         yield from one_question(arena, requests)
 
     _, ends = run_at_fake(newer)

@@ -22,7 +22,7 @@ from himeji.v1 import (
 )
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Clock, SeatPlan
-from himeji.v1.play_service_pb2 import NoticeKind
+from himeji.v1.play_service_pb2 import StreamEndKind
 from himeji.wire.events import from_events
 from himeji.wire.positions import to_position
 from himeji_server.launch import serve
@@ -58,7 +58,7 @@ def reason(name):
 
 
 def kind(name):
-    return NoticeKind.Value(f"NOTICE_KIND_{name}")
+    return StreamEndKind.Value(f"STREAM_END_KIND_{name}")
 
 
 def clock(bank_ms, increment_ms=0):
@@ -168,7 +168,8 @@ def reason_of(error):
 class Stream:
     """One Play stream. Everything that came is kept in `seen`."""
 
-    def __init__(self, door, bot, *, wants=(), resume=()):
+    def __init__(self, door, bot, **hello):
+        """`hello`: what Hello says beyond who it is."""
         self.bot = bot
         self.seen = []
         self._aside = []
@@ -176,16 +177,15 @@ class Stream:
         # A read that is given up would end the whole call, so one task reads for all who wait.
         self._arrived = asyncio.Queue()
         self._reader = asyncio.create_task(self._read())
-        self._hello = play.Hello(
-            client="test/1", protocol_version=1, bot=bot, wants=wants, resume=resume
-        )
+        self._hello = play.Hello(client="test/1", protocol_version=1, bot=bot, **hello)
 
     async def open(self):
         await self.send("hello", hello=self._hello)
         return (await self.until("welcome")).welcome
 
     async def send(self, request_id="", **body):
-        await self.call.write(play.PlayRequest(request_id=request_id, **body))
+        message = play.ClientMessage(request_id=request_id, **body)
+        await self.call.write(play.PlayRequest(messages=[message]))
 
     async def act(self, decision, actions, request_id="", *, game_id="", decision_id=None):
         number = decision.decision_id if decision_id is None else decision_id
@@ -194,10 +194,10 @@ class Stream:
 
     async def _read(self):
         with suppress(grpc.RpcError, asyncio.CancelledError):
-            while (message := await self.call.read()) is not grpc.aio.EOF:
-                for each in (message, *message.more):
-                    assert each is message or not each.more
-                    self._arrived.put_nowait(each)
+            while (batch := await self.call.read()) is not grpc.aio.EOF:
+                assert batch.messages
+                for message in batch.messages:
+                    self._arrived.put_nowait(message)
         self._arrived.put_nowait(None)
 
     async def next(self):
@@ -239,15 +239,13 @@ class Stream:
         return (await self.until("decision")).decision
 
     async def ended(self):
-        """Wait for the end: the last message, which must be a closing notice, and the status."""
+        """Wait for the end: the last message, which must say why, and the status."""
         while await self.next() is not None:
             pass
         last = self.seen[-1]
-        assert last.WhichOneof("body") == "notice", last
-        assert last.notice.closing
-        closings = [m for m in self.seen if m.WhichOneof("body") == "notice" and m.notice.closing]
-        assert len(closings) == 1
-        return last.notice, await self.call.code()
+        assert last.WhichOneof("body") == "stream_end", last
+        assert sum(message.HasField("stream_end") for message in self.seen) == 1
+        return last.stream_end, await self.call.code()
 
     async def goodbye(self):
         await self.call.done_writing()
@@ -257,6 +255,9 @@ class Stream:
         """Be gone without a word, as a broken network is."""
         self.call.cancel()
         await self._reader
+
+
+NEWS = ("welcome", "entered_queue", "left_queue", "ready_noted", "seating_failed", "seat_lost")
 
 
 class Bot:
@@ -298,7 +299,7 @@ class Bot:
                 self.followers[over.game_id].take(over)
             self.over[over.game_id] = over
         else:
-            assert body in ("welcome", "notice"), message
+            assert body in NEWS, message
 
     def seated(self, game):
         self.followers.setdefault(game.game_id, Follower(game))

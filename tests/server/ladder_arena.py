@@ -112,4 +112,4 @@ class LadderBot(Bot):
 
 async def enter(stream, ladder="base-2p", **more):
     await stream.send("enter", enter=play.Enter(ladder=ladder, **more))
-    return (await stream.answer("enter")).notice
+    return await stream.answer("enter")

@@ -598,11 +598,11 @@ async def test_a_spectator_sees_the_position_and_then_everything_that_happens(ar
         assert all(event.text for event in update.events)
     versions = [update.version for update in updates]
     assert versions == sorted(set(versions))
-    over, last = messages[-2].game_over, messages[-1].notice
+    over, last = messages[-2].game_over, messages[-1].stream_end
     follower.take(over)
     assert follower.mirror.game.over
     assert not over.HasField("seat")
-    assert (last.kind, last.closing) == (kind("COMPLETE"), True)
+    assert last.kind == kind("COMPLETE")
 
 
 async def test_a_spectator_goes_on_where_they_were(arena):
@@ -621,7 +621,7 @@ async def test_a_spectator_goes_on_where_they_were(arena):
     await arena.game("Resign", game_id=game.game_id)
     messages = await read_all(again)
     assert messages[-2].game_over.result.end_reason == EndReason.END_REASON_OUTLASTED
-    assert messages[-1].notice.kind == kind("COMPLETE")
+    assert messages[-1].stream_end.kind == kind("COMPLETE")
 
 
 async def test_a_spectator_of_a_game_that_waits_sees_it_begin_and_of_one_that_is_over_its_end(
@@ -637,7 +637,7 @@ async def test_a_spectator_of_a_game_that_waits_sees_it_begin_and_of_one_that_is
     await arena.game("Resign", game_id=game.game_id, seat=0)
     await read_all(watch)
     late = await read_all(arena.watch(game.game_id))
-    assert [m.WhichOneof("body") for m in late] == ["update", "game_over", "notice"]
+    assert [m.WhichOneof("body") for m in late] == ["update", "game_over", "stream_end"]
 
 
 @pytest.mark.parametrize("state", ["begun", "waiting"])
@@ -650,17 +650,15 @@ async def test_a_spectator_whose_token_is_revoked_sees_no_more(arena, state):
         assert (await soon(watching.read())).HasField("update")
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
         await arena.accounts.RevokeToken(request, metadata=arena.metadata)
-        last = (await soon(watching.read())).notice
-        assert (last.kind, last.closing) == (kind("TOKEN_REVOKED"), True)
-        assert last.reason == reason("INVALID_TOKEN")
+        last = (await soon(watching.read())).stream_end
+        assert (last.kind, last.reason) == (kind("TOKEN_REVOKED"), reason("INVALID_TOKEN"))
         assert await watching.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_a_spectator_of_nothing_is_told_so(arena):
     watch = arena.watch("nowhere")
-    message = await watch.read()
-    assert (message.notice.kind, message.notice.closing) == (kind("REFUSED"), True)
-    assert message.notice.reason == reason("UNKNOWN_GAME")
+    last = (await watch.read()).stream_end
+    assert (last.kind, last.reason) == (kind("REFUSED"), reason("UNKNOWN_GAME"))
     assert await watch.code() is grpc.StatusCode.NOT_FOUND
 
 
@@ -695,8 +693,8 @@ async def test_without_its_store_every_call_says_when_to_come_again_and_later_is
         assert detail(error, error_details_pb2.RetryInfo()).retry_delay.ToMilliseconds() > 0
     last = await watch.read()
     assert await watch.code() is grpc.StatusCode.UNAVAILABLE
-    assert last.notice.kind == kind("UNAVAILABLE")
-    assert last.notice.HasField("retry_delay")
+    assert last.stream_end.kind == kind("UNAVAILABLE")
+    assert last.stream_end.HasField("retry_delay")
     redis_server.start()
     answer = await arena.game("SubmitActions", **calls["SubmitActions"])
     assert answer.accepted.version == decision.decision_id + 1

@@ -10,7 +10,7 @@ from himeji.v1.ladder_service_pb2 import WatchResultsRequest
 from himeji_server.store import Store
 from himeji_server.store.queues import QueueStore
 
-from tests.server.arena_client import PATIENCE, kind, reason, reason_of
+from tests.server.arena_client import PATIENCE, reason, reason_of
 from tests.server.ladder_arena import LadderBot, enter, ladder_arena
 from tests.server.ladder_process import let_time_pass
 
@@ -30,6 +30,10 @@ async def streams(arena, *owners, **more):
     return [await (await arena.owner(owner)).stream(**more) for owner in owners]
 
 
+def left(reason):
+    return play.LeftQueueReason.Value(f"LEFT_QUEUE_REASON_{reason}")
+
+
 async def seated(stream):
     return (await stream.until("seated")).seated
 
@@ -45,8 +49,7 @@ async def eventually(check, what):
 async def test_two_bots_enter_are_seated_play_and_are_rated(arena):
     ann, bob = await streams(arena, "ann", "bob")
     for stream in (ann, bob):
-        notice = await enter(stream)
-        assert (notice.kind, notice.ladder) == (kind("ENTERED"), "base-2p")
+        assert (await enter(stream)).entered_queue.ladder == "base-2p"
     players = [LadderBot(ann), LadderBot(bob)]
     overs = await asyncio.gather(*(player.play() for player in players))
     (game_id,) = overs[0]
@@ -71,9 +74,9 @@ async def test_who_waits_on_a_ladder_that_is_closed_is_told(redis_server, tmp_pa
         store = await Store.connect(redis_server.url)
         await QueueStore(store).enter("base-2p", "ann/bot", 1, 1)  # when it was open
         await store.close()
-        told = (await ann.until("notice")).notice
-        assert (told.kind, told.ladder) == (kind("LADDER_CLOSED"), "base-2p")
-        assert (await enter(ann, again=True)).kind == kind("LADDER_CLOSED")
+        told = (await ann.until("left_queue")).left_queue
+        assert (told.reason, told.ladder) == (left("LADDER_CLOSED"), "base-2p")
+        assert (await enter(ann, again=True)).left_queue.reason == left("LADDER_CLOSED")
         await ann.send("fresh", enter=play.Enter(ladder="base-2p"))
         refused = (await ann.answer("fresh")).rejected
         assert refused.message == "base-2p is closed: nobody can enter"
@@ -104,8 +107,8 @@ async def test_a_seating_tells_who_plays_and_by_when_to_answer(arena):
     assert first.ready_deadline.ToMilliseconds() == made + 10_000
     assert len(first.game.chance.commitment) == 32
     await ann.send("1", ready=play.Ready(game_id=first.game.game_id))
-    notice = (await ann.answer("1")).notice
-    assert (notice.kind, notice.message) == (kind("READY"), "waiting for 1 seat")
+    noted = (await ann.answer("1")).ready_noted
+    assert (noted.game_id, noted.message) == (first.game.game_id, "waiting for 1 seat")
 
 
 async def test_who_does_not_answer_is_unseated_and_the_other_is_back_at_its_place(
@@ -115,14 +118,14 @@ async def test_who_does_not_answer_is_unseated_and_the_other_is_back_at_its_plac
     await asyncio.gather(enter(ann), enter(bob))
     game_id = (await seated(ann)).game.game_id
     await ann.send("1", ready=play.Ready(game_id=game_id))
-    assert (await ann.answer("1")).notice.kind == kind("READY")
+    assert (await ann.answer("1")).HasField("ready_noted")
     store = await Store.connect(redis_server.url)
     await let_time_pass(store, game_id, 60_000)
     await store.close()
-    unseated = (await bob.until("notice", lambda n: n.kind == kind("UNSEATED"))).notice
-    failed = (await ann.until("notice", lambda n: n.kind == kind("SEATING_FAILED"))).notice
-    for notice in (unseated, failed):
-        assert (notice.game_id, notice.ladder) == (game_id, "base-2p")
+    for stream, still_queued in ((bob, False), (ann, True)):
+        failed = (await stream.until("seating_failed")).seating_failed
+        assert (failed.game_id, failed.ladder) == (game_id, "base-2p")
+        assert failed.still_queued is still_queued
     await bob.send("late", ready=play.Ready(game_id=game_id))
     assert (await bob.answer("late")).rejected.reason == reason("GAME_ENDED")
     (cyd,) = await streams(arena, "cyd")
@@ -137,9 +140,10 @@ async def test_who_declines_hears_so_and_the_other_is_told(arena):
     await asyncio.gather(enter(ann), enter(bob))
     game_id = (await seated(ann)).game.game_id
     await ann.send("no", ready=play.Ready(game_id=game_id, decline=True))
-    assert (await ann.answer("no")).notice.kind == kind("UNSEATED")
-    notice = (await bob.until("notice", lambda n: n.game_id == game_id)).notice
-    assert notice.kind == kind("SEATING_FAILED")
+    declined = (await ann.answer("no")).seating_failed
+    assert (declined.game_id, declined.still_queued) == (game_id, False)
+    failed = (await bob.until("seating_failed")).seating_failed
+    assert (failed.game_id, failed.still_queued) == (game_id, True)
     ladders = (await streams(arena, "ann"))[0].welcome.ladders
     assert list(ladders) == []
 
@@ -161,7 +165,7 @@ async def test_a_seating_comes_again_after_a_reconnect_at_any_process(arena):
     players = [LadderBot(ann), LadderBot(bob)]
     for player, stream in zip(players, (ann, bob), strict=True):
         player.seated(again.game)
-        assert (await stream.answer("1")).notice.kind == kind("READY")
+        assert (await stream.answer("1")).HasField("ready_noted")
     await asyncio.gather(*(player.play() for player in players))
 
 
@@ -169,8 +173,8 @@ async def test_leaving_is_answered_and_no_seating_follows(arena):
     ann, bob = await streams(arena, "ann", "bob")
     await enter(ann)
     await ann.send("bye", leave=play.Leave())
-    notice = (await ann.answer("bye")).notice
-    assert (notice.kind, notice.ladder) == (kind("LEFT"), "")
+    answer = (await ann.answer("bye")).left_queue
+    assert (answer.reason, answer.ladder) == (left("ASKED"), "")
     await enter(bob)
     client = await arena.owner("bob")
     for _ in range(3):
@@ -182,10 +186,10 @@ async def test_a_bot_taken_out_by_a_call_hears_it_on_its_stream(arena):
     (ann,) = await streams(arena, "ann")
     await enter(ann)
     client = await arena.owner("ann")
-    left = await client.ladder("LeaveLadder", bot="ann/bot")
-    assert list(left.ladders) == ["base-2p"]
-    notice = (await ann.until("notice", lambda n: n.kind == kind("LEFT"))).notice
-    assert notice.ladder == "base-2p"
+    taken_out = await client.ladder("LeaveLadder", bot="ann/bot")
+    assert list(taken_out.ladders) == ["base-2p"]
+    told = (await ann.until("left_queue")).left_queue
+    assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
     assert list((await client.ladder("LeaveLadder", bot="ann/bot")).ladders) == []
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await (await arena.owner("bob")).ladder("LeaveLadder", bot="ann/bot")
@@ -199,10 +203,10 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
     client = await arena.owner("ann")
     await client.ladder("LeaveLadder", bot="ann/bot")
     (ann,) = await streams(arena, "ann")
-    notice = await enter(ann, again=True)
-    assert (notice.kind, notice.ladder) == (kind("LEFT"), "base-2p")
-    assert (await enter(ann)).kind == kind("ENTERED"), "but it may change its mind"
-    assert (await enter(ann, again=True)).kind == kind("ENTERED")
+    told = (await enter(ann, again=True)).left_queue
+    assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
+    assert (await enter(ann)).HasField("entered_queue"), "but it may change its mind"
+    assert (await enter(ann, again=True)).HasField("entered_queue")
 
 
 async def test_results_are_watched_as_they_are_rated(arena):
@@ -232,7 +236,7 @@ async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):
     watching = client.ladders.WatchResults(
         WatchResultsRequest(ladder="nope"), metadata=client.metadata
     )
-    assert (await watching.read()).notice.closing
+    assert (await watching.read()).HasField("stream_end")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await watching.read()
     assert reason_of(refused.value) == "UNKNOWN_LADDER"

@@ -160,9 +160,30 @@ class Client:
     async def stream(self, bot="local/one"):
         """A stream after its Welcome, or after the last message that refuses it."""
         hello = play_pb2.Hello(protocol_version=1, bot=bot)
-        call = self.player.Play(metadata=self.metadata)
-        await call.write(play_pb2.PlayRequest(request_id="h", hello=hello))
+        call = PlayCall(self.player.Play(metadata=self.metadata))
+        await call.send("h", hello=hello)
         return call, await soon(call.read())
+
+
+class PlayCall:
+    """A Play stream whose messages are written and read one by one."""
+
+    def __init__(self, call):
+        self._call = call
+        self._batch = []
+        self.done_writing = call.done_writing
+
+    async def send(self, request_id, **body):
+        message = play_pb2.ClientMessage(request_id=request_id, **body)
+        await self._call.write(play_pb2.PlayRequest(messages=[message]))
+
+    async def read(self):
+        while not self._batch:
+            batch = await self._call.read()
+            if batch is grpc.aio.EOF:
+                return batch
+            self._batch.extend(batch.messages)
+        return self._batch.pop(0)
 
 
 @pytest.fixture
@@ -201,12 +222,11 @@ async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(arena):
         first, welcome = await client.stream("local/one")
         assert welcome.HasField("welcome")
         second, last = await client.stream("local/two")
-        assert last.notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
-        assert last.notice.closing
+        assert last.stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "streams_per_owner", "1")
         await first.done_writing()
-        assert (await first.read()).notice.kind == play_pb2.NOTICE_KIND_GOODBYE
+        assert (await first.read()).stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
         assert await first.read() is grpc.aio.EOF
         _, welcome = await client.stream("local/two")
         assert welcome.HasField("welcome")
@@ -225,9 +245,8 @@ async def test_a_full_process_refuses_streams_before_any_lookup(arena):
         client.metadata = (("authorization", "Bearer nobody-knows-this"),)
         second, last = await client.stream("local/two")
         assert last.request_id == "h"
-        assert last.notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
-        assert last.notice.closing
-        assert last.notice.retry_delay.seconds == 10
+        assert last.stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
+        assert last.stream_end.retry_delay.seconds == 10
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "streams", "1")
         assert error.details[RETRY_AFTER] == "10000"
@@ -239,7 +258,7 @@ async def test_spectators_are_limited_and_get_the_reason_in_a_last_message(arena
         first = client.games.WatchGame(request, metadata=client.metadata)
         assert (await first.read()).HasField("update")
         second = client.games.WatchGame(request, metadata=client.metadata)
-        assert (await second.read()).notice.kind == play_pb2.NOTICE_KIND_LIMIT_EXCEEDED
+        assert (await second.read()).stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "watchers_per_owner", "1")
 
@@ -344,7 +363,7 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
         call, _ = await client.stream()
         for number in range(20):  # so many that a second is too short for them all
             act = play_pb2.Act(game_id="none", decision_id=1, actions=[1])
-            await call.write(play_pb2.PlayRequest(request_id=str(number), act=act))
+            await call.send(str(number), act=act)
         answers = {}
         for _ in range(20):
             message = await soon(call.read())
@@ -358,7 +377,7 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
         assert limited
         assert all(answer.retry_delay.ToMilliseconds() > 0 for answer in limited)
         await call.done_writing()
-        assert (await call.read()).notice.kind == play_pb2.NOTICE_KIND_GOODBYE
+        assert (await call.read()).stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
 
 
 async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
@@ -372,7 +391,7 @@ async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
         assert told(error) == (errors.LimitExceeded, "actions", "1000")
         call, _ = await client.stream()
         act = play_pb2.Act(game_id=game_id, decision_id=1, actions=many)
-        await call.write(play_pb2.PlayRequest(request_id="a", act=act))
+        await call.send("a", act=act)
         while (message := await call.read()).request_id != "a":
             pass
         assert message.rejected.reason == ErrorReason.ERROR_REASON_LIMIT_EXCEEDED
@@ -436,7 +455,7 @@ async def deafen(client):
         try:
             async with asyncio.timeout(20):
                 for number in range(200 if first.HasField("welcome") else 0):
-                    await call.write(play_pb2.PlayRequest(request_id=str(number), act=act))
+                    await call.send(str(number), act=act)
         except (grpc.RpcError, TimeoutError):
             continue
         if first.HasField("welcome"):
@@ -469,8 +488,7 @@ async def test_a_client_that_reads_too_late_is_told_in_a_last_message(arena):
         call = await deafen(client)
         messages, error = await the_rest(call)
         assert len(messages) < 200
-        assert messages[-1].notice.kind == play_pb2.NOTICE_KIND_SLOW_READER
-        assert messages[-1].notice.closing
+        assert messages[-1].stream_end.kind == play_pb2.STREAM_END_KIND_SLOW_READER
         assert told(error) == (errors.SlowReader, "messages_waiting", "4")
 
 
@@ -486,7 +504,7 @@ async def test_a_client_that_never_reads_is_cut_off_and_makes_room(arena):
 
 def decision(number, first, count, game="g"):
     events = [game_pb2.Event(kind=1)] * count
-    message = play_pb2.PlayResponse()
+    message = play_pb2.ServerMessage()
     message.decision.CopyFrom(
         game_pb2.Decision(game_id=game, decision_id=number, first_event=first, events=events)
     )
@@ -498,14 +516,15 @@ async def test_of_unread_decisions_the_newest_is_kept_with_all_that_happened():
     for number in range(10):
         assert outbox.put(decision(number, 3 * number, 3))
     assert outbox.put(decision(1, 0, 0, "other"))
-    assert not outbox.put(play_pb2.PlayResponse(notice=play_pb2.Notice(message="too much")))
-    outbox.close(play_pb2.PlayResponse(notice=play_pb2.Notice(closing=True)))
-    first, other, last = await outbox.waiting()
-    assert await outbox.waiting() == []
+    assert not outbox.put(play_pb2.ServerMessage(seat_lost=play_pb2.SeatLost(message="too much")))
+    outbox.close(play_pb2.ServerMessage(stream_end=play_pb2.StreamEnd()))
+    [batch] = await outbox.batches()
+    assert await outbox.batches() == []
+    first, other, last = batch.messages
     assert (first.decision.decision_id, first.decision.first_event) == (9, 0)
     assert len(first.decision.events) == 30
     assert other.decision.game_id == "other"
-    assert last.notice.closing
+    assert last.HasField("stream_end")
 
 
 # Keepalive

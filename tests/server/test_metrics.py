@@ -96,9 +96,10 @@ def test_open_streams_are_counted_while_they_are_open(counting, wait_until):
     url, play = counting.facts["metrics"], ("himeji_streams_open", "play")
     with grpc.insecure_channel(counting.address) as channel:
         local = Local(counting, channel)
-        hello = play_pb2.PlayRequest(hello=play_pb2.Hello(protocol_version=1, bot="local/one"))
-        stream = PlayServiceStub(channel).Play(endless(hello), metadata=local.metadata)
-        assert next(stream).HasField("welcome")
+        hello = play_pb2.ClientMessage(hello=play_pb2.Hello(protocol_version=1, bot="local/one"))
+        first = play_pb2.PlayRequest(messages=[hello])
+        stream = PlayServiceStub(channel).Play(endless(first), metadata=local.metadata)
+        assert next(stream).messages[0].HasField("welcome")
         assert scraped(url)[play] == 1
         request = games_pb2.WatchGameRequest(game_id=local.game_id)
         watch = local.stub.WatchGame(request, metadata=local.metadata)

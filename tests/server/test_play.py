@@ -36,9 +36,9 @@ from tests.server.replays import faults_of
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
 A_WHILE = Duration(seconds=25)
-LEAVE = play.PlayRequest(leave=play.Leave())
-NESTED = play.PlayRequest(leave=play.Leave(), more=[LEAVE])
+LEAVE = play.ClientMessage(leave=play.Leave())
 A, B, C, D = BOTS = ("local/a", "local/b", "local/c", "local/d")
+HELLO = play.ClientMessage(hello=play.Hello(protocol_version=1, bot=A))
 
 
 @pytest.fixture
@@ -74,12 +74,12 @@ def raw(redis_server):
 
 
 @asynccontextmanager
-async def streams(*doors, bots=BOTS, wants=()):
+async def streams(*doors, bots=BOTS, **hello):
     """Open streams, bot by bot through the doors in turn."""
     opened = []
     try:
         for number, bot in enumerate(bots):
-            stream = Stream(doors[number % len(doors)], bot, wants=wants)
+            stream = Stream(doors[number % len(doors)], bot, **hello)
             await stream.open()
             opened.append(stream)
         yield opened
@@ -126,9 +126,8 @@ async def test_a_whole_game_by_streams_whose_events_rebuild_every_position(arena
         assert answered == {entry.version for entry in replay.log if entry.cause == 1}
 
 
-@pytest.mark.parametrize("wants", [(), (Want.WANT_MORE_AT_ONCE,)], ids=len)
-async def test_many_games_share_one_stream(arena, wants):
-    async with streams(arena, bots=(A, B), wants=wants) as opened:
+async def test_many_games_share_one_stream(arena):
+    async with streams(arena, bots=(A, B)) as opened:
         players = [Bot(stream) for stream in opened]
         made = [(await arena.new_game(A, B)).game_id for _ in range(5)]
         await asyncio.gather(*(player.play(5) for player in players))
@@ -137,11 +136,11 @@ async def test_many_games_share_one_stream(arena, wants):
             await verified(arena, game_id)
 
 
-async def test_one_message_answers_for_many_games(arena):
-    async with streams(arena, bots=[A], wants=[Want.WANT_MORE_AT_ONCE]) as [stream]:
+async def test_one_batch_answers_for_many_games(arena):
+    async with streams(arena, bots=[A]) as [stream]:
         made = {(await arena.new_game(A, A)).game_id for _ in range(5)}
-        first, *more = (
-            play.PlayRequest(
+        batch = [
+            play.ClientMessage(
                 request_id=each.game_id,
                 act=play.Act(
                     game_id=each.game_id,
@@ -150,9 +149,8 @@ async def test_one_message_answers_for_many_games(arena):
                 ),
             )
             for each in [await stream.asked() for _ in made]
-        )
-        first.more.extend(more)
-        await stream.call.write(first)
+        ]
+        await stream.call.write(play.PlayRequest(messages=batch))
         for game_id in made:
             assert (await stream.answer(game_id)).accepted.game_id == game_id
 
@@ -392,11 +390,10 @@ async def test_acts_sent_all_at_once_are_answered_all(arena):
         for number in ids:
             await stream.act(decision, [10**6], str(number), decision_id=number)
         await stream.call.done_writing()
-        notice, code = await stream.ended()
-        assert (notice.kind, code) == (kind("GOODBYE"), grpc.StatusCode.OK)
+        end, code = await stream.ended()
+        assert (end.kind, code) == (kind("GOODBYE"), grpc.StatusCode.OK)
         answered = [m.request_id for m in stream.seen if m.request_id not in ("", "hello")]
         assert sorted(answered) == sorted(map(str, ids))
-        assert stream.seen[-1].notice.closing
         assert (await arena.game("GetGame", game_id=game.game_id)).game.version == 1
 
 
@@ -522,21 +519,20 @@ async def test_who_resigns_of_two_loses_at_once(arena):
     async with streams(arena, bots=(A, B)) as opened:
         game = await arena.new_game(A, B)
         await opened[0].send("up", resign=play.Resign(game_id=game.game_id))
-        notice = (await opened[0].answer("up")).notice
-        assert notice.kind == kind("SEAT_LOST")
-        assert (notice.seat, notice.end_reason) == (0, EndReason.END_REASON_RESIGNED)
+        lost = (await opened[0].answer("up")).seat_lost
+        assert (lost.game_id, lost.seat) == (game.game_id, 0)
+        assert lost.end_reason == EndReason.END_REASON_RESIGNED
         for stream in opened:
             over = (await stream.until("game_over")).game_over
             assert over.result.end_reason == EndReason.END_REASON_OUTLASTED
             assert [seat.rank for seat in over.result.seats] == [2, 1]
         await opened[0].send("up", resign=play.Resign(game_id=game.game_id))
-        assert (await opened[0].answer("up")).notice.kind == kind("SEAT_LOST")
+        assert (await opened[0].answer("up")).HasField("seat_lost")
 
 
 async def test_the_next_decision_comes_inside_accepted_for_those_who_want_it(arena):
-    wants = [Want.WANT_NEXT_DECISION]
     async with (
-        streams(arena, bots=[A], wants=wants) as [quick],
+        streams(arena, bots=[A], next_decision_in_accepted=True) as [quick],
         streams(arena, bots=[B]) as [plain],
     ):
         game = await arena.new_game(A, B)
@@ -560,15 +556,15 @@ async def test_who_leaves_before_the_game_begins_is_not_seated_again_by_the_same
 ):
     monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
     meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name=A)
-    async with streams(arena, bots=(A,), wants=[Want.WANT_INVITATIONS]) as [stream]:
+    async with streams(arena, bots=(A,), accept_invitations=True) as [stream]:
         game = await arena.create(plans=[meant, SeatPlan(), SeatPlan()])
         assert (await stream.until("seated")).seated.game.game_id == game.game_id
         raw.hset(keys.game(game.game_id), "creator", "somebody-else")
         for number in ("1", "2"):
             await stream.send(number, resign=play.Resign(game_id=game.game_id))
-            notice = (await stream.answer(number)).notice
-            assert (notice.kind, notice.seat) == (kind("SEAT_LOST"), 0)
-            assert notice.end_reason == EndReason.END_REASON_RESIGNED
+            lost = (await stream.answer(number)).seat_lost
+            assert (lost.game_id, lost.seat) == (game.game_id, 0)
+            assert lost.end_reason == EndReason.END_REASON_RESIGNED
         await arena.join(game.game_id, B)
         await asyncio.sleep(0.5)  # the stream looks several times
         seats = (await arena.game("GetGame", game_id=game.game_id)).game.seats
@@ -581,7 +577,7 @@ async def test_of_three_the_others_hear_of_a_lost_seat_and_play_on_with_the_stan
     async with streams(arena, other, bots=(A, B, C)) as opened:
         game = await arena.new_game(A, B, C)
         await opened[2].send("up", resign=play.Resign(game_id=game.game_id))
-        assert (await opened[2].answer("up")).notice.seat == 2
+        assert (await opened[2].answer("up")).seat_lost.seat == 2
         players = [Bot(stream, lost=stream is opened[2]) for stream in opened]
         overs = await asyncio.gather(*(player.play() for player in players))
         result = overs[0][game.game_id].result
@@ -591,12 +587,7 @@ async def test_of_three_the_others_hear_of_a_lost_seat_and_play_on_with_the_stan
             EndReason.END_REASON_RESIGNED,
         )
         for stream in opened:
-            lost = [
-                m.notice.seat
-                for m in stream.seen
-                if m.WhichOneof("body") == "notice" and m.notice.kind == kind("SEAT_LOST")
-            ]
-            assert lost == [2]
+            assert [m.seat_lost.seat for m in stream.seen if m.HasField("seat_lost")] == [2]
         await verified(arena, game.game_id)
 
 
@@ -630,9 +621,8 @@ async def test_a_flag_that_falls_in_a_game_of_three_is_told_to_all(arena, raw):
         _, decision, _ = await asked(*opened)
         let_the_flag_fall(raw, decision)
         for stream in opened:
-            message = await stream.until("notice", lambda n: n.seat == decision.seat)
-            assert message.notice.kind == kind("SEAT_LOST")
-            assert message.notice.end_reason == EndReason.END_REASON_TIMEOUT
+            lost = (await stream.until("seat_lost")).seat_lost
+            assert (lost.seat, lost.end_reason) == (decision.seat, EndReason.END_REASON_TIMEOUT)
 
 
 # --- how a stream ends ------------------------------------------------------------------------
@@ -644,9 +634,9 @@ async def test_a_newer_stream_takes_over_and_the_older_one_is_told(arena, other)
         await older.open()
         newer = Stream(newer_door, A)
         await newer.open()
-        notice, code = await older.ended()
-        assert (notice.kind, code) == (kind("TAKEN_OVER"), grpc.StatusCode.ABORTED)
-        assert notice.reason == reason("TAKEN_OVER")
+        end, code = await older.ended()
+        assert (end.kind, code) == (kind("TAKEN_OVER"), grpc.StatusCode.ABORTED)
+        assert end.reason == reason("TAKEN_OVER")
         await arena.new_game(A, A)
         await newer.asked()  # the games go to the newer one
         await newer.cut()
@@ -708,8 +698,8 @@ async def test_a_revoked_token_ends_its_streams(arena):
         await stream.open()
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
         await arena.accounts.RevokeToken(request, metadata=arena.metadata)
-        notice, code = await stream.ended()
-        assert (notice.kind, code) == (kind("TOKEN_REVOKED"), grpc.StatusCode.UNAUTHENTICATED)
+        end, code = await stream.ended()
+        assert (end.kind, code) == (kind("TOKEN_REVOKED"), grpc.StatusCode.UNAUTHENTICATED)
         with pytest.raises(grpc.RpcError) as refused:
             await mine.new_game(A, A)
         assert reason_of(refused.value) == "INVALID_TOKEN"
@@ -724,13 +714,13 @@ async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, m
         await arena.new_game(A, B)
         request = accounts.RetireBotRequest(bot=A)
         await other.accounts.RetireBot(request, metadata=other.metadata)
-        notice, code = await retired.ended()
-        assert (notice.kind, notice.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
+        end, code = await retired.ended()
+        assert (end.kind, end.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
         assert code is grpc.StatusCode.FAILED_PRECONDITION
         again = Stream(arena, A)
         await again.send(hello=again._hello)
-        notice, code = await again.ended()
-        assert (notice.kind, notice.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
+        end, code = await again.ended()
+        assert (end.kind, end.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
         assert (await stays.goodbye())[0].kind == kind("GOODBYE")
     raw.delete(keys.presence(A))  # it would expire by itself
 
@@ -747,8 +737,8 @@ async def test_a_stream_that_opens_while_its_bot_is_retired_does_not_stay(arena,
     monkeypatch.setattr(presence.Presence, "connect", after_the_retirement)
     stream = Stream(arena, A)
     await stream.send(hello=stream._hello)
-    notice, _ = await stream.ended()
-    assert notice.reason == reason("BOT_RETIRED")
+    end, _ = await stream.ended()
+    assert end.reason == reason("BOT_RETIRED")
 
 
 async def test_a_process_that_stops_tells_its_streams_and_another_goes_on(
@@ -769,11 +759,11 @@ async def test_a_process_that_stops_tells_its_streams_and_another_goes_on(
         await _has_begun(one)
         running[0].process.send_signal(signal.SIGTERM)
         assert (await waiting).WhichOneof("outcome") is None  # ask again, elsewhere
-        notice, code = await stream.ended()
-        assert (notice.kind, code) == (kind("DRAINING"), grpc.StatusCode.UNAVAILABLE)
-        assert not notice.HasField("retry_delay")  # at once
+        end, code = await stream.ended()
+        assert (end.kind, code) == (kind("DRAINING"), grpc.StatusCode.UNAVAILABLE)
+        assert not end.HasField("retry_delay")  # at once
         told = [message async for message in _rest(watch)]
-        assert told[-1].notice.kind == kind("DRAINING")
+        assert told[-1].stream_end.kind == kind("DRAINING")
         assert await watch.code() is grpc.StatusCode.UNAVAILABLE
         follower = Follower(game)
         follower.take(decision)
@@ -805,23 +795,25 @@ async def _rest(call):
 @pytest.mark.parametrize(
     "requests",
     [
-        [play.PlayRequest()],
-        [play.PlayRequest(resign=play.Resign(game_id="x"))],
-        ["hello", "hello"],
-        ["hello", play.PlayRequest()],
-        ["hello", play.PlayRequest(leave=play.Leave(), more=[play.PlayRequest()])],
-        ["hello", play.PlayRequest(leave=play.Leave(), more=[NESTED])],
-        [play.PlayRequest(hello=play.Hello(protocol_version=1, bot=A), more=[LEAVE])],
+        [[]],
+        [[play.ClientMessage()]],
+        [[LEAVE]],
+        [[HELLO], [HELLO]],
+        [[HELLO], []],
+        [[HELLO], [LEAVE, play.ClientMessage()]],
+        [[HELLO], [LEAVE, HELLO]],
+        [[HELLO, LEAVE]],
+        [[LEAVE, HELLO]],
         [b"\xff\xff\xff"],
-        ["hello", b"\xff\xff\xff"],
+        [[HELLO], b"\xff\xff\xff"],
     ],
     ids=[
-        *("empty", "no-hello", "two-hellos", "empty-later", "empty-more", "nested", "hello-more"),
+        *("empty-batch", "no-body", "no-hello", "two-hellos", "empty-batch-later"),
+        *("no-body-later", "hello-among-others", "hello-not-alone", "hello-not-first"),
         *("no-message", "no-message-later"),
     ],
 )
 async def test_a_client_that_breaks_the_protocol_is_told_so(arena, requests):
-    hello = play.PlayRequest(hello=play.Hello(protocol_version=1, bot=A))
     method = arena.channel.stream_stream(
         "/himeji.v1.PlayService/Play",
         request_serializer=lambda raw: raw,
@@ -829,11 +821,10 @@ async def test_a_client_that_breaks_the_protocol_is_told_so(arena, requests):
     )
     call = method(metadata=arena.metadata)
     for request in requests:
-        message = hello if request == "hello" else request
-        await call.write(message if isinstance(message, bytes) else message.SerializeToString())
-    seen = [message async for message in _rest(call)]
-    assert seen[-1].notice.kind == kind("PROTOCOL_ERROR")
-    assert seen[-1].notice.closing
+        raw = isinstance(request, bytes)
+        await call.write(request if raw else play.PlayRequest(messages=request).SerializeToString())
+    seen = [message async for batch in _rest(call) for message in batch.messages]
+    assert seen[-1].stream_end.kind == kind("PROTOCOL_ERROR")
     assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -844,17 +835,17 @@ async def test_a_client_of_another_version_is_refused_before_any_game(arena):
     ):
         stream = Stream(arena, A)
         await stream.send("1", hello=hello)
-        notice, code = await stream.ended()
-        assert notice.kind == kind("VERSION_MISMATCH")
-        assert notice.reason == reason("VERSION_MISMATCH")
+        end, code = await stream.ended()
+        assert end.kind == kind("VERSION_MISMATCH")
+        assert end.reason == reason("VERSION_MISMATCH")
         assert code is grpc.StatusCode.FAILED_PRECONDITION
 
 
 async def test_a_bot_of_somebody_else_is_refused_with_the_status_of_the_reason(arena):
     stream = Stream(arena, "house/greedy")
     await stream.send("1", hello=play.Hello(protocol_version=1, bot="house/greedy"))
-    notice, code = await stream.ended()
-    assert (notice.kind, notice.reason) == (kind("REFUSED"), reason("FORBIDDEN"))
+    end, code = await stream.ended()
+    assert (end.kind, end.reason) == (kind("REFUSED"), reason("FORBIDDEN"))
     assert code is grpc.StatusCode.PERMISSION_DENIED
 
 
@@ -986,7 +977,7 @@ async def test_a_game_whose_log_is_broken_is_void_and_everybody_is_told(arena, o
             assert not over.rated
         told = [message async for message in _rest(watch)]
         assert told[-2].game_over.result.end_reason == EndReason.END_REASON_NO_CONTEST
-        assert told[-1].notice.kind == kind("COMPLETE")
+        assert told[-1].stream_end.kind == kind("COMPLETE")
         await stream.act(decision, [decision.legal_actions[0]], "late")
         assert (await stream.answer("late")).rejected.reason == reason("GAME_ENDED")
 
@@ -1007,7 +998,7 @@ async def test_a_defect_in_one_request_is_an_incident_and_the_stream_goes_on(are
 
 
 def decision_of(game_id, number, first, count):
-    message = play.PlayResponse()
+    message = play.ServerMessage()
     message.decision.game_id, message.decision.decision_id = game_id, number
     message.decision.first_event = first
     for event in range(first, first + count):
@@ -1016,14 +1007,15 @@ def decision_of(game_id, number, first, count):
 
 
 async def waiting_in(box):
-    box.close(play.PlayResponse())
-    return (await box.waiting())[:-1]
+    box.close(play.ServerMessage())
+    [batch] = await box.batches()
+    return batch.messages[:-1]
 
 
 async def test_a_decision_that_was_never_read_gives_its_events_to_the_newer_one():
     box = outbox.Outbox(9)
     box.put(decision_of("g", 1, 0, 5))
-    box.put(play.PlayResponse(request_id="x"))
+    box.put(play.ServerMessage(request_id="x"))
     box.put(decision_of("g", 4, 5, 3))
     box.put(decision_of("h", 1, 0, 1))
     first, _, last = await waiting_in(box)
@@ -1039,23 +1031,19 @@ async def test_a_decision_whose_events_do_not_follow_replaces_nothing():
     assert [m.decision.decision_id for m in await waiting_in(box)] == [1, 4]
 
 
-@pytest.mark.parametrize("more_at_once", [False, True])
-async def test_who_takes_more_at_once_gets_what_waits_in_few_messages(more_at_once):
-    box = outbox.Outbox(1000, batches=more_at_once)
-    told = [play.PlayResponse(request_id=str(n)) for n in range(outbox.BATCH_SIZE + 2)]
+async def test_what_waits_goes_out_in_as_few_batches_as_possible():
+    box = outbox.Outbox(1000)
+    told = [play.ServerMessage(request_id=str(n)) for n in range(66)]
     for message in told:
         box.put(message)
-    written = await box.waiting()
-    said = [
-        [message.request_id, *(each.request_id for each in message.more)] for message in written
-    ]
-    assert [number for each in said for number in each] == [str(n) for n in range(len(told))]
-    assert [len(each) for each in said] == ([64, 2] if more_at_once else [1] * 66)
+    written = await box.batches()
+    assert [message for batch in written for message in batch.messages] == told
+    assert [len(batch.messages) for batch in written] == [64, 2]
 
 
 async def test_only_so_many_messages_wait():
     box = outbox.Outbox(9)
     for _ in range(9):
-        assert box.put(play.PlayResponse())
-    assert not box.put(play.PlayResponse())
+        assert box.put(play.ServerMessage())
+    assert not box.put(play.ServerMessage())
     assert not box.put(decision_of("g", 1, 0, 1))

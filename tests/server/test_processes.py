@@ -64,15 +64,20 @@ class Bot:
         self.channel = stack.enter_context(grpc.insecure_channel(arena.address, OWN_CONNECTION))
         self.requests = queue.Queue()
         hello = play_pb2.Hello(protocol_version=1, bot=name)
-        self.requests.put(play_pb2.PlayRequest(hello=hello))
-        self.stream = PlayServiceStub(self.channel).Play(
+        self.send(hello=hello)
+        stream = PlayServiceStub(self.channel).Play(
             iter(self.requests.get, None), metadata=metadata_of(arena)
         )
-        assert next(self.stream).HasField("welcome")
+        self.messages = (message for batch in stream for message in batch.messages)
+        assert next(self.messages).HasField("welcome")
+
+    def send(self, **body):
+        message = play_pb2.ClientMessage(**body)
+        self.requests.put(play_pb2.PlayRequest(messages=[message]))
 
     def until(self, *bodies):
         """The next message of one of these kinds."""
-        for message in self.stream:
+        for message in self.messages:
             if message.WhichOneof("body") in bodies:
                 return message
         raise AssertionError("the stream ended")
@@ -85,12 +90,12 @@ class Bot:
             act = play_pb2.Act(
                 game_id=asked.game_id, decision_id=asked.decision_id, actions=[choice]
             )
-            self.requests.put(play_pb2.PlayRequest(act=act))
+            self.send(act=act)
         return message.game_over
 
     def close(self):
         self.requests.put(None)
-        assert self.until("notice").notice.kind == play_pb2.NOTICE_KIND_GOODBYE
+        assert self.until("stream_end").stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
 
 
 def on_both_processes(arena, stack):
@@ -174,11 +179,10 @@ def test_streams_are_notified_before_the_sockets_close(
         bots = [Bot(arena, f"local/bot-{n}", stack) for n in range(6)]
         arena.process.send_signal(number)
         for bot in bots:
-            last = bot.until("notice")
-            assert last.notice.kind == play_pb2.NOTICE_KIND_DRAINING
-            assert last.notice.closing
+            last = bot.until("stream_end").stream_end
+            assert last.kind == play_pb2.STREAM_END_KIND_DRAINING
             with pytest.raises(grpc.RpcError) as ended:
-                next(bot.stream)
+                next(bot.messages)
             assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
             assert isinstance(from_rpc_error(ended.value), errors.Draining)
         assert arena.ended() == 0
@@ -196,7 +200,7 @@ def test_a_spectator_is_notified_as_well(start_arena, tmp_path):
         watch = games.WatchGame(games_pb2.WatchGameRequest(game_id=game_id), metadata=metadata)
         assert next(watch).HasField("update")
         arena.process.send_signal(signal.SIGTERM)
-        assert next(watch).notice.kind == play_pb2.NOTICE_KIND_DRAINING
+        assert next(watch).stream_end.kind == play_pb2.STREAM_END_KIND_DRAINING
         assert arena.ended() == 0
 
 

@@ -67,7 +67,7 @@ struct Bot {
   std::unique_ptr<GameService::Stub> games = GameService::NewStub(channel);
   std::unique_ptr<PlayService::Stub> plays = PlayService::NewStub(channel);
   std::unique_ptr<grpc::ClientReaderWriter<PlayRequest, PlayResponse>> stream = nullptr;
-  std::map<std::string, PlayRequest> unanswered = {};  // by game: an Act that has no answer yet
+  std::map<std::string, Act> unanswered = {};  // by game: an Act that has no answer yet
   int failures = 0;
   bool over = false;
 
@@ -94,26 +94,29 @@ struct Bot {
     const auto context = call();
     stream = plays->Play(context.get());
     PlayRequest request;
-    request.mutable_hello()->set_client("cpp-bot/1");
-    request.mutable_hello()->set_protocol_version(1);
-    request.mutable_hello()->set_bot(name);
-    request.mutable_hello()->add_wants(WANT_ACTION_TEXTS);
+    Hello& hello = *request.add_messages()->mutable_hello();
+    hello.set_client("cpp-bot/1");
+    hello.set_protocol_version(1);
+    hello.set_bot(name);
+    hello.add_wants(WANT_ACTION_TEXTS);
     // Open decisions come again by themselves; naming the game makes sure to hear of its end.
-    if (!mine.empty()) request.mutable_hello()->add_resume()->set_game_id(mine);
+    if (!mine.empty()) hello.add_resume()->set_game_id(mine);
     stream->Write(request);
-    PlayResponse message;
+    PlayResponse batch;
     Status refused;
-    while (refused.ok() && stream->Read(&message)) refused = answer(message);
+    while (refused.ok() && stream->Read(&batch))
+      for (const ServerMessage& message : batch.messages())
+        if (refused.ok()) refused = answer(message);
     if (!refused.ok()) context->TryCancel();
     const Status status = stream->Finish();
     return refused.ok() ? status : refused;
   }
 
   // A bot answers what it is asked; what it does not know it may leave alone.
-  Status answer(const PlayResponse& message) {
+  Status answer(const ServerMessage& message) {
     if (message.has_welcome()) return welcome();
     PlayRequest ready;
-    ready.mutable_ready()->set_game_id(message.seated().game().game_id());
+    ready.add_messages()->mutable_ready()->set_game_id(message.seated().game().game_id());
     if (message.seated().has_ready_deadline()) stream->Write(ready);
     if (message.has_decision()) decide(message.decision());
     if (message.has_accepted()) unanswered.erase(message.accepted().game_id());
@@ -125,7 +128,7 @@ struct Bot {
   // not played again. Nor is a game created twice: its requests have the same ids at every try.
   Status welcome() {
     failures = 0;
-    for (const auto& [game, act] : unanswered) stream->Write(act);
+    for (const auto& [game, act] : unanswered) send(act);
     if (!mine.empty()) return Status::OK;
     CreateGameRequest create;
     CreateGameResponse game;
@@ -146,20 +149,27 @@ struct Bot {
     return status;
   }
 
+  // What is said goes in batches, of one message here.
+  void send(const Act& act) {
+    PlayRequest request;
+    *request.add_messages()->mutable_act() = act;
+    stream->Write(request);
+  }
+
   void decide(const Decision& decision) {
-    Act& act = *unanswered[decision.game_id()].mutable_act();
+    Act& act = unanswered[decision.game_id()];
     if (act.decision_id() == decision.decision_id()) return;  // asked again, answered already
     act.set_game_id(decision.game_id());
     act.set_decision_id(decision.decision_id());
     act.clear_actions();
     act.add_actions(choose(decision));
-    stream->Write(unanswered[decision.game_id()]);
+    send(act);
   }
 
   Status rejected(const Rejected& rejected) {
     if (rejected.has_retry_delay()) {
       std::this_thread::sleep_for(std::chrono::seconds(1 + rejected.retry_delay().seconds()));
-      stream->Write(unanswered[rejected.game_id()]);
+      send(unanswered[rejected.game_id()]);
       return Status::OK;
     }
     unanswered.erase(rejected.game_id());

@@ -66,6 +66,9 @@ let over = false;
 let failures = 0;
 let stream;
 
+// What is said goes in batches, of one message here.
+const send = (message) => stream.write({ messages: [message] });
+
 const fail = (why) => {
   console.error(`${bot}: ${why}`);
   process.exit(1);
@@ -84,7 +87,7 @@ const on = {
   // not played again.
   welcome() {
     failures = 0;
-    for (const act of unanswered.values()) stream.write({ act });
+    for (const act of unanswered.values()) send({ act });
     // If the line breaks meanwhile, the next Welcome tries again.
     const again = (error) => (PASSING.has(error.code) ? stream.cancel() : fail(error.details));
     if (!mine) challenge().catch(again);
@@ -92,7 +95,7 @@ const on = {
 
   seated({ game, readyDeadline }) {
     const entropy = randomBytes(16); // our part in the dice
-    if (readyDeadline) stream.write({ ready: { gameId: game.gameId, entropy } });
+    if (readyDeadline) send({ ready: { gameId: game.gameId, entropy } });
   },
 
   decision(decision) {
@@ -100,7 +103,7 @@ const on = {
     known.set(gameId, firstEvent + events.length);
     if (unanswered.get(gameId)?.decisionId === decisionId) return; // asked again after a break
     unanswered.set(gameId, { gameId, decisionId, actions: [choose(decision)] });
-    stream.write({ act: unanswered.get(gameId) });
+    send({ act: unanswered.get(gameId) });
   },
 
   accepted({ gameId, decisionId }) {
@@ -109,7 +112,7 @@ const on = {
 
   rejected({ reason, message, gameId, retryDelay, current }) {
     const act = unanswered.get(gameId);
-    if (retryDelay) setTimeout(() => stream.write({ act }), 1000 * Number(retryDelay.seconds) + 200);
+    if (retryDelay) setTimeout(() => send({ act }), 1000 * Number(retryDelay.seconds) + 200);
     else if (/STALE_DECISION|ALREADY_DECIDED/.test(reason)) unanswered.delete(gameId);
     else fail(message);
     if (current) on.decision(current);
@@ -125,8 +128,8 @@ const on = {
     if (over) stream.end();
   },
 
-  notice({ closing, message }) {
-    if (closing && !over) console.error(message);
+  streamEnd({ message }) {
+    if (!over) console.error(message);
   },
 };
 
@@ -138,8 +141,10 @@ function play() {
   stream = plays.Play(metadata);
   const resume = [...known].map(([gameId, eventCount]) => ({ gameId, eventCount }));
   const wants = ["WANT_ACTION_TEXTS"];
-  stream.write({ hello: { client: "node-bot/1", protocolVersion: 1, bot, wants, resume } });
-  stream.on("data", (message) => on[message.body]?.(message[message.body]));
+  send({ hello: { client: "node-bot/1", protocolVersion: 1, bot, wants, resume } });
+  stream.on("data", ({ messages }) => {
+    for (const message of messages) on[message.body]?.(message[message.body]);
+  });
   stream.on("error", () => {}); // told by the status, too
   stream.on("status", ({ code, details }) => {
     if (over) process.exit(0);

@@ -200,7 +200,7 @@ class AccountServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeToken(self, request, context):
-        """Ends a token. Streams that were opened with it are closed with Notice TOKEN_REVOKED.
+        """Ends a token. Streams that were opened with it are ended by StreamEnd TOKEN_REVOKED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

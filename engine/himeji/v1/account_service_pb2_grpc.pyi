@@ -65,7 +65,7 @@ class AccountServiceStub:
     RotateToken: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.RotateTokenRequest, _account_service_pb2.RotateTokenResponse]
     """Gives a token a new secret; the old one works on for a while, so that nothing stops."""
     RevokeToken: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.RevokeTokenRequest, _account_service_pb2.RevokeTokenResponse]
-    """Ends a token. Streams that were opened with it are closed with Notice TOKEN_REVOKED."""
+    """Ends a token. Streams that were opened with it are ended by StreamEnd TOKEN_REVOKED."""
     ListTokens: _grpc.UnaryUnaryMultiCallable[_account_service_pb2.ListTokensRequest, _account_service_pb2.ListTokensResponse]
     """Lists tokens, without secrets."""
 
@@ -106,7 +106,7 @@ class AccountServiceAsyncStub(AccountServiceStub):
     RotateToken: _aio.UnaryUnaryMultiCallable[_account_service_pb2.RotateTokenRequest, _account_service_pb2.RotateTokenResponse]  # type: ignore[assignment]
     """Gives a token a new secret; the old one works on for a while, so that nothing stops."""
     RevokeToken: _aio.UnaryUnaryMultiCallable[_account_service_pb2.RevokeTokenRequest, _account_service_pb2.RevokeTokenResponse]  # type: ignore[assignment]
-    """Ends a token. Streams that were opened with it are closed with Notice TOKEN_REVOKED."""
+    """Ends a token. Streams that were opened with it are ended by StreamEnd TOKEN_REVOKED."""
     ListTokens: _aio.UnaryUnaryMultiCallable[_account_service_pb2.ListTokensRequest, _account_service_pb2.ListTokensResponse]  # type: ignore[assignment]
     """Lists tokens, without secrets."""
 
@@ -222,7 +222,7 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _account_service_pb2.RevokeTokenRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_account_service_pb2.RevokeTokenResponse, _abc.Awaitable[_account_service_pb2.RevokeTokenResponse]]:
-        """Ends a token. Streams that were opened with it are closed with Notice TOKEN_REVOKED."""
+        """Ends a token. Streams that were opened with it are ended by StreamEnd TOKEN_REVOKED."""
 
     @_abc_1.abstractmethod
     def ListTokens(

@@ -208,11 +208,12 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     A failed call carries a google.rpc.Status whose details hold a google.rpc.ErrorInfo with
     domain "himeji" and, as `reason`, the name of a value below without the prefix ERROR_REASON_
     (for example STALE_DECISION). `metadata` holds the keys that the value's comment names; a key
-    that does not apply is absent, and values are text. On a stream, Rejected and Notice carry the
-    value itself. A client that meets a value it does not know goes by the gRPC status.
+    that does not apply is absent, and values are text. On a stream, Rejected and StreamEnd carry
+    the value itself. A client that meets a value it does not know goes by the gRPC status.
 
     Some reasons are the general case of others (REFUSED of GAME_ENDED, say); the server gives the
-    most special one that is true.
+    most special one that is true. Numbers come in groups with room between them, so that a new
+    reason gets its number beside its kin.
     """
 
 ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0

@@ -38,18 +38,6 @@ class _WantEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Want.ValueType],
     """The text of each legal action."""
     WANT_EVENT_TEXTS: _Want.ValueType  # 3
     """The text of each event."""
-    WANT_INVITATIONS: _Want.ValueType  # 4
-    """To be seated also in games that somebody else created with this bot in a seat. Has a meaning
-    in Hello only.
-    """
-    WANT_NEXT_DECISION: _Want.ValueType  # 5
-    """The next decision inside Accepted where the same bot is asked again, which then does not come
-    by itself: fewer messages, and the same content. Has a meaning in Hello only.
-    """
-    WANT_MORE_AT_ONCE: _Want.ValueType  # 6
-    """What waits for the client at the same time in one message, see PlayResponse. For bots with many
-    games at once: a message costs more than what it says. Has a meaning in Hello only.
-    """
 
 class Want(_Want, metaclass=_WantEnumTypeWrapper):
     """What a client wants a Decision (and what is like it) to carry beyond its fixed parts."""
@@ -64,18 +52,6 @@ WANT_ACTION_TEXTS: Want.ValueType  # 2
 """The text of each legal action."""
 WANT_EVENT_TEXTS: Want.ValueType  # 3
 """The text of each event."""
-WANT_INVITATIONS: Want.ValueType  # 4
-"""To be seated also in games that somebody else created with this bot in a seat. Has a meaning
-in Hello only.
-"""
-WANT_NEXT_DECISION: Want.ValueType  # 5
-"""The next decision inside Accepted where the same bot is asked again, which then does not come
-by itself: fewer messages, and the same content. Has a meaning in Hello only.
-"""
-WANT_MORE_AT_ONCE: Want.ValueType  # 6
-"""What waits for the client at the same time in one message, see PlayResponse. For bots with many
-games at once: a message costs more than what it says. Has a meaning in Hello only.
-"""
 Global___Want: _TypeAlias = Want  # noqa: Y015
 
 class _EndReason:
@@ -191,7 +167,7 @@ class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy
     SEAT_POLICY_OWNER: _SeatPolicy.ValueType  # 2
     """Any bot of one owner."""
     SEAT_POLICY_BOT: _SeatPolicy.ValueType  # 3
-    """One particular bot. It is invited: a bot that is connected and wants invitations is seated
+    """One particular bot. It is invited: a bot that is connected and accepts invitations is seated
     at once.
     """
 
@@ -205,7 +181,7 @@ SEAT_POLICY_ANYONE: SeatPolicy.ValueType  # 1
 SEAT_POLICY_OWNER: SeatPolicy.ValueType  # 2
 """Any bot of one owner."""
 SEAT_POLICY_BOT: SeatPolicy.ValueType  # 3
-"""One particular bot. It is invited: a bot that is connected and wants invitations is seated
+"""One particular bot. It is invited: a bot that is connected and accepts invitations is seated
 at once.
 """
 Global___SeatPolicy: _TypeAlias = SeatPolicy  # noqa: Y015
@@ -752,11 +728,17 @@ class Decision(_message.Message):
 
     Losing any earlier message is harmless: ids, legal actions and clocks stand here, and either
     the position does or the events reach back to the last one that the client said it has.
+
+    For servers: first_event, events and position have the same numbers here, in GameOver and in
+    GameUpdate, so that the encoding of an event can be made once and shared by all three.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_ID_FIELD_NUMBER: _builtins.int
+    FIRST_EVENT_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
     DECISION_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
@@ -764,11 +746,12 @@ class Decision(_message.Message):
     ACTION_TEXTS_FIELD_NUMBER: _builtins.int
     CLOCKS_FIELD_NUMBER: _builtins.int
     STRIKES_FIELD_NUMBER: _builtins.int
-    FIRST_EVENT_FIELD_NUMBER: _builtins.int
-    EVENTS_FIELD_NUMBER: _builtins.int
-    POSITION_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game."""
+    first_event: _builtins.int
+    """How many events lie before the first one of `events`: its 0-based index in the game's list.
+    A client with a mirror checks that it has exactly so many.
+    """
     decision_id: _builtins.int
     """The id of the decision: the version of the game at which it was put. While the decision is
     open its id stays, even if the game's version grows for another reason (a seat that is not
@@ -780,10 +763,16 @@ class Decision(_message.Message):
     """What is asked: a number that GetRuleset names under `decision_kinds`."""
     strikes: _builtins.int
     """Illegal answers that the seat has given so far in this game."""
-    first_event: _builtins.int
-    """How many events lie before the first one of `events`: its 0-based index in the game's list.
-    A client with a mirror checks that it has exactly so many.
-    """
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
+        """What happened since the last event that this seat was sent, or said it has, in order."""
+
+    @_builtins.property
+    def position(self) -> _position_pb2.Position:
+        """The position. Absent unless wanted; always present in the first Decision after a resume that
+        did not say how many events the client has.
+        """
+
     @_builtins.property
     def legal_actions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The ids of the legal actions, ascending, never empty, each once. Each is legal as the first
@@ -798,20 +787,13 @@ class Decision(_message.Message):
     def clocks(self) -> Global___ClockState:
         """The clocks. Absent in an untimed game."""
 
-    @_builtins.property
-    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
-        """What happened since the last event that this seat was sent, or said it has, in order."""
-
-    @_builtins.property
-    def position(self) -> _position_pb2.Position:
-        """The position. Absent unless wanted; always present in the first Decision after a resume that
-        did not say how many events the client has.
-        """
-
     def __init__(
         self,
         *,
         game_id: _builtins.str = ...,
+        first_event: _builtins.int = ...,
+        events: _abc.Iterable[Global___Event] | None = ...,
+        position: _position_pb2.Position | None = ...,
         decision_id: _builtins.int = ...,
         seat: _builtins.int = ...,
         kind: _builtins.int = ...,
@@ -819,9 +801,6 @@ class Decision(_message.Message):
         action_texts: _abc.Iterable[_builtins.str] | None = ...,
         clocks: Global___ClockState | None = ...,
         strikes: _builtins.int = ...,
-        first_event: _builtins.int = ...,
-        events: _abc.Iterable[Global___Event] | None = ...,
-        position: _position_pb2.Position | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clocks", b"clocks", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -875,8 +854,8 @@ class Accepted(_message.Message):
 
     @_builtins.property
     def next_decision(self) -> Global___Decision:
-        """On a stream that wants it: the decision that follows, if it is this bot's. Absent: somebody
-        else is asked, the game is over, or the decision comes by itself.
+        """On a stream whose Hello set next_decision_in_accepted: the decision that follows, if it is this
+        bot's. Absent: somebody else is asked, the game is over, or the decision comes by itself.
         """
 
     def __init__(
@@ -908,32 +887,24 @@ class GameOver(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_ID_FIELD_NUMBER: _builtins.int
+    FIRST_EVENT_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
     CHANCE_FIELD_NUMBER: _builtins.int
     RATED_FIELD_NUMBER: _builtins.int
-    FIRST_EVENT_FIELD_NUMBER: _builtins.int
-    EVENTS_FIELD_NUMBER: _builtins.int
-    POSITION_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game."""
+    first_event: _builtins.int
+    """The index of the first one of `events`, as in Decision."""
     seat: _builtins.int
     """The seat of the bot that is told, 0-based. Absent for spectators."""
     version: _builtins.int
     """The version at which it ended."""
     rated: _builtins.bool
     """Whether the result counts for the ratings of a ladder."""
-    first_event: _builtins.int
-    """The index of the first one of `events`, as in Decision."""
-    @_builtins.property
-    def result(self) -> Global___GameResult:
-        """How it ended, with scores, ranks and their breakdown."""
-
-    @_builtins.property
-    def chance(self) -> Global___ChanceProof:
-        """Commitment, entropy, secret and key."""
-
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
         """What happened since the last event that the receiver was sent, or said it has, in order."""
@@ -942,18 +913,26 @@ class GameOver(_message.Message):
     def position(self) -> _position_pb2.Position:
         """The final position. Absent unless wanted."""
 
+    @_builtins.property
+    def result(self) -> Global___GameResult:
+        """How it ended, with scores, ranks and their breakdown."""
+
+    @_builtins.property
+    def chance(self) -> Global___ChanceProof:
+        """Commitment, entropy, secret and key."""
+
     def __init__(
         self,
         *,
         game_id: _builtins.str = ...,
+        first_event: _builtins.int = ...,
+        events: _abc.Iterable[Global___Event] | None = ...,
+        position: _position_pb2.Position | None = ...,
         seat: _builtins.int | None = ...,
         version: _builtins.int = ...,
         result: Global___GameResult | None = ...,
         chance: Global___ChanceProof | None = ...,
         rated: _builtins.bool = ...,
-        first_event: _builtins.int = ...,
-        events: _abc.Iterable[Global___Event] | None = ...,
-        position: _position_pb2.Position | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "chance", b"chance", "position", b"position", "result", b"result", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

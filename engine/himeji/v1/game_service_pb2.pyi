@@ -788,17 +788,17 @@ class WatchGameResponse(_message.Message):
 
     UPDATE_FIELD_NUMBER: _builtins.int
     GAME_OVER_FIELD_NUMBER: _builtins.int
-    NOTICE_FIELD_NUMBER: _builtins.int
+    STREAM_END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def update(self) -> Global___GameUpdate:
         """The game is at a new version."""
 
     @_builtins.property
     def game_over(self) -> _game_pb2.GameOver:
-        """The game is over. A closing Notice follows."""
+        """The game is over. StreamEnd follows."""
 
     @_builtins.property
-    def notice(self) -> _play_service_pb2.Notice:
+    def stream_end(self) -> _play_service_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
@@ -806,13 +806,13 @@ class WatchGameResponse(_message.Message):
         *,
         update: Global___GameUpdate | None = ...,
         game_over: _game_pb2.GameOver | None = ...,
-        notice: _play_service_pb2.Notice | None = ...,
+        stream_end: _play_service_pb2.StreamEnd | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "game_over", b"game_over", "notice", b"notice", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "game_over", b"game_over", "stream_end", b"stream_end", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "game_over", b"game_over", "notice", b"notice", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "game_over", b"game_over", "stream_end", b"stream_end", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["update", "game_over", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["update", "game_over", "stream_end"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 
@@ -827,17 +827,19 @@ class GameUpdate(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_ID_FIELD_NUMBER: _builtins.int
+    FIRST_EVENT_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     TO_MOVE_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     CLOCKS_FIELD_NUMBER: _builtins.int
     SEATS_FIELD_NUMBER: _builtins.int
-    FIRST_EVENT_FIELD_NUMBER: _builtins.int
-    EVENTS_FIELD_NUMBER: _builtins.int
-    POSITION_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game."""
+    first_event: _builtins.int
+    """The index of the first one of `events`, as in Decision."""
     version: _builtins.int
     """The version."""
     state: _game_pb2.GameState.ValueType
@@ -846,16 +848,6 @@ class GameUpdate(_message.Message):
     """The seat that is asked, 0-based. Absent: none."""
     kind: _builtins.int
     """What it is asked: a number that GetRuleset names under `decision_kinds`. 0: nobody is asked."""
-    first_event: _builtins.int
-    """The index of the first one of `events`, as in Decision."""
-    @_builtins.property
-    def clocks(self) -> _game_pb2.ClockState:
-        """The clocks. Absent in an untimed game."""
-
-    @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.GameSeat]:
-        """The seats, where something about them changed, all of them; else empty."""
-
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
         """What happened since the update before, in order."""
@@ -866,19 +858,27 @@ class GameUpdate(_message.Message):
         without event_count.
         """
 
+    @_builtins.property
+    def clocks(self) -> _game_pb2.ClockState:
+        """The clocks. Absent in an untimed game."""
+
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.GameSeat]:
+        """The seats, where something about them changed, all of them; else empty."""
+
     def __init__(
         self,
         *,
         game_id: _builtins.str = ...,
+        first_event: _builtins.int = ...,
+        events: _abc.Iterable[_game_pb2.Event] | None = ...,
+        position: _position_pb2.Position | None = ...,
         version: _builtins.int = ...,
         state: _game_pb2.GameState.ValueType = ...,
         to_move: _builtins.int | None = ...,
         kind: _builtins.int = ...,
         clocks: _game_pb2.ClockState | None = ...,
         seats: _abc.Iterable[_game_pb2.GameSeat] | None = ...,
-        first_event: _builtins.int = ...,
-        events: _abc.Iterable[_game_pb2.Event] | None = ...,
-        position: _position_pb2.Position | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_to_move", b"_to_move", "clocks", b"clocks", "position", b"position", "to_move", b"to_move"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

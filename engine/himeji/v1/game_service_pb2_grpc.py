@@ -153,7 +153,7 @@ class GameServiceServicer:
 
     def WatchGame(self, request, context):
         """Follows a game as a spectator: the position first, then what happens. Ends with GameOver and
-        a closing Notice.
+        StreamEnd.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

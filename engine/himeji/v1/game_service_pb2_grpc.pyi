@@ -61,7 +61,7 @@ class GameServiceStub:
     """Gets all it takes to replay a game; after its end, to verify it."""
     WatchGame: _grpc.UnaryStreamMultiCallable[_game_service_pb2.WatchGameRequest, _game_service_pb2.WatchGameResponse]
     """Follows a game as a spectator: the position first, then what happens. Ends with GameOver and
-    a closing Notice.
+    StreamEnd.
     """
 
 @_typing.type_check_only
@@ -97,7 +97,7 @@ class GameServiceAsyncStub(GameServiceStub):
     """Gets all it takes to replay a game; after its end, to verify it."""
     WatchGame: _aio.UnaryStreamMultiCallable[_game_service_pb2.WatchGameRequest, _game_service_pb2.WatchGameResponse]  # type: ignore[assignment]
     """Follows a game as a spectator: the position first, then what happens. Ends with GameOver and
-    a closing Notice.
+    StreamEnd.
     """
 
 class GameServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -184,7 +184,7 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_game_service_pb2.WatchGameResponse], _abc.AsyncIterator[_game_service_pb2.WatchGameResponse]]:
         """Follows a game as a spectator: the position first, then what happens. Ends with GameOver and
-        a closing Notice.
+        StreamEnd.
         """
 
 def add_GameServiceServicer_to_server(servicer: GameServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

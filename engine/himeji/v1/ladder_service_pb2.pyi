@@ -994,26 +994,26 @@ class WatchResultsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RESULT_FIELD_NUMBER: _builtins.int
-    NOTICE_FIELD_NUMBER: _builtins.int
+    STREAM_END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def result(self) -> Global___RatedResult:
         """A game was rated. Results come in the order of their sequence, without gaps."""
 
     @_builtins.property
-    def notice(self) -> _play_service_pb2.Notice:
+    def stream_end(self) -> _play_service_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
         self,
         *,
         result: Global___RatedResult | None = ...,
-        notice: _play_service_pb2.Notice | None = ...,
+        stream_end: _play_service_pb2.StreamEnd | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "notice", b"notice", "result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "notice", b"notice", "result", b"result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["result", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["result", "stream_end"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 

@@ -153,7 +153,7 @@ class LadderServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def LeaveLadder(self, request, context):
-        """Takes a bot out of queues without its stream, which is told by Notice LEFT. Games that have
+        """Takes a bot out of queues without its stream, which is told by LeftQueue. Games that have
         begun go on; a seating that is not answered yet is declined.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -182,7 +182,7 @@ class LadderServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchResults(self, request, context):
-        """Follows the results of a ladder as they are rated. The last message is a closing Notice.
+        """Follows the results of a ladder as they are rated. The last message is StreamEnd.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class LadderServiceStub:
     ListTickets: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.ListTicketsRequest, _ladder_service_pb2.ListTicketsResponse]
     """Lists who waits in the queues: one's own tickets, or all for an administrator."""
     LeaveLadder: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.LeaveLadderRequest, _ladder_service_pb2.LeaveLadderResponse]
-    """Takes a bot out of queues without its stream, which is told by Notice LEFT. Games that have
+    """Takes a bot out of queues without its stream, which is told by LeftQueue. Games that have
     begun go on; a seating that is not answered yet is declined.
     """
     GetStandings: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.GetStandingsRequest, _ladder_service_pb2.GetStandingsResponse]
@@ -50,7 +50,7 @@ class LadderServiceStub:
     GetHeadToHead: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.GetHeadToHeadRequest, _ladder_service_pb2.GetHeadToHeadResponse]
     """Gets what two bots did against each other."""
     WatchResults: _grpc.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]
-    """Follows the results of a ladder as they are rated. The last message is a closing Notice."""
+    """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
     RecomputeStandings: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]
     """Computes the table of a ladder anew from the log of results and compares it with the live
     one. Needs SCOPE_ADMIN.
@@ -94,7 +94,7 @@ class LadderServiceAsyncStub(LadderServiceStub):
     ListTickets: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.ListTicketsRequest, _ladder_service_pb2.ListTicketsResponse]  # type: ignore[assignment]
     """Lists who waits in the queues: one's own tickets, or all for an administrator."""
     LeaveLadder: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.LeaveLadderRequest, _ladder_service_pb2.LeaveLadderResponse]  # type: ignore[assignment]
-    """Takes a bot out of queues without its stream, which is told by Notice LEFT. Games that have
+    """Takes a bot out of queues without its stream, which is told by LeftQueue. Games that have
     begun go on; a seating that is not answered yet is declined.
     """
     GetStandings: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.GetStandingsRequest, _ladder_service_pb2.GetStandingsResponse]  # type: ignore[assignment]
@@ -104,7 +104,7 @@ class LadderServiceAsyncStub(LadderServiceStub):
     GetHeadToHead: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.GetHeadToHeadRequest, _ladder_service_pb2.GetHeadToHeadResponse]  # type: ignore[assignment]
     """Gets what two bots did against each other."""
     WatchResults: _aio.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]  # type: ignore[assignment]
-    """Follows the results of a ladder as they are rated. The last message is a closing Notice."""
+    """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
     RecomputeStandings: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]  # type: ignore[assignment]
     """Computes the table of a ladder anew from the log of results and compares it with the live
     one. Needs SCOPE_ADMIN.
@@ -169,7 +169,7 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_service_pb2.LeaveLadderRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_service_pb2.LeaveLadderResponse, _abc.Awaitable[_ladder_service_pb2.LeaveLadderResponse]]:
-        """Takes a bot out of queues without its stream, which is told by Notice LEFT. Games that have
+        """Takes a bot out of queues without its stream, which is told by LeftQueue. Games that have
         begun go on; a seating that is not answered yet is declined.
         """
 
@@ -203,7 +203,7 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ladder_service_pb2.WatchResultsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_ladder_service_pb2.WatchResultsResponse], _abc.AsyncIterator[_ladder_service_pb2.WatchResultsResponse]]:
-        """Follows the results of a ladder as they are rated. The last message is a closing Notice."""
+        """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
 
     @_abc_1.abstractmethod
     def RecomputeStandings(

@@ -23,142 +23,180 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _NoticeKind:
+class _LeftQueueReason:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
 
-class _NoticeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NoticeKind.ValueType], _builtins.type):
+class _LeftQueueReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LeftQueueReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
-    NOTICE_KIND_UNSPECIFIED: _NoticeKind.ValueType  # 0
-    """Never sent. A client shows the text of a kind it does not know."""
-    NOTICE_KIND_ENTERED: _NoticeKind.ValueType  # 1
-    """Answer to Enter: the bot is in the queue of `ladder`."""
-    NOTICE_KIND_LEFT: _NoticeKind.ValueType  # 2
-    """Answer to Leave, or sent after LeaveLadder: the bot is out of the queue of `ladder`."""
-    NOTICE_KIND_READY: _NoticeKind.ValueType  # 3
-    """Answer to Ready: noted. The game begins when all seats have answered."""
-    NOTICE_KIND_UNSEATED: _NoticeKind.ValueType  # 4
-    """The bot did not answer its seating in `game_id`, or declined, and has lost the seat. It is out
-    of the queue of `ladder` and must enter again.
+    LEFT_QUEUE_REASON_UNSPECIFIED: _LeftQueueReason.ValueType  # 0
+    """Never sent."""
+    LEFT_QUEUE_REASON_ASKED: _LeftQueueReason.ValueType  # 1
+    """The bot asked for it: the answer to Leave."""
+    LEFT_QUEUE_REASON_REMOVED: _LeftQueueReason.ValueType  # 2
+    """LeaveLadder took the bot out. Sent when it does, and as the answer to an Enter that says again
+    what was said before.
     """
-    NOTICE_KIND_SEATING_FAILED: _NoticeKind.ValueType  # 5
-    """Another seat of `game_id` did not answer; the game does not begin. The bot is back in the
-    queue of `ladder` at its old place.
-    """
-    NOTICE_KIND_SEAT_LOST: _NoticeKind.ValueType  # 6
-    """`seat` of `game_id` was lost or resigned; `end_reason` says how. If it is the bot's own, its
-    part is over, and GameOver comes when the game is. The game goes on with the stand-in.
-    """
-    NOTICE_KIND_LADDER_CLOSED: _NoticeKind.ValueType  # 7
-    """`ladder` was closed; the bot is out of its queue. Games that have begun go on. Sent when the
-    ladder closes, and as the answer to an Enter that says again what was said before.
-    """
-    NOTICE_KIND_GOODBYE: _NoticeKind.ValueType  # 20
-    """Closing. The client closed its side; all its requests are answered. Status OK."""
-    NOTICE_KIND_TAKEN_OVER: _NoticeKind.ValueType  # 21
-    """Closing. A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
-    NOTICE_KIND_DRAINING: _NoticeKind.ValueType  # 22
-    """Closing. This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
-    NOTICE_KIND_SLOW_READER: _NoticeKind.ValueType  # 23
-    """Closing. The client does not read its stream. Reconnect and resume. Status
-    RESOURCE_EXHAUSTED.
-    """
-    NOTICE_KIND_TOKEN_REVOKED: _NoticeKind.ValueType  # 24
-    """Closing. The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
-    NOTICE_KIND_VERSION_MISMATCH: _NoticeKind.ValueType  # 25
-    """Closing. Protocol, ruleset revision or engine do not fit; the text names both versions.
-    Update the client. Status FAILED_PRECONDITION.
-    """
-    NOTICE_KIND_PROTOCOL_ERROR: _NoticeKind.ValueType  # 26
-    """Closing. The client broke the order of the protocol (no Hello first, a second Hello, an empty
-    request) or sent bytes that are no message. Status INVALID_ARGUMENT.
-    """
-    NOTICE_KIND_LIMIT_EXCEEDED: _NoticeKind.ValueType  # 27
-    """Closing. A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
-    NOTICE_KIND_UNAVAILABLE: _NoticeKind.ValueType  # 28
-    """Closing. The server cannot work at the moment, for example because its store does not
-    answer. Reconnect after retry_delay. Status UNAVAILABLE.
-    """
-    NOTICE_KIND_INTERNAL_FAULT: _NoticeKind.ValueType  # 29
-    """Closing. A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
-    NOTICE_KIND_REFUSED: _NoticeKind.ValueType  # 30
-    """Closing. Hello or the request of the stream was refused for another reason, which `reason`
-    names (an unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile.
-    The status is that of the reason.
-    """
-    NOTICE_KIND_COMPLETE: _NoticeKind.ValueType  # 31
-    """Closing. What the stream was opened for has come to its end: a watched game is over. Status
-    OK.
+    LEFT_QUEUE_REASON_LADDER_CLOSED: _LeftQueueReason.ValueType  # 3
+    """The ladder was closed. Sent when it closes, and as the answer to an Enter that says again what
+    was said before.
     """
 
-class NoticeKind(_NoticeKind, metaclass=_NoticeKindEnumTypeWrapper):
-    """What a Notice tells."""
+class LeftQueueReason(_LeftQueueReason, metaclass=_LeftQueueReasonEnumTypeWrapper):
+    """Why a bot is out of a queue."""
 
-NOTICE_KIND_UNSPECIFIED: NoticeKind.ValueType  # 0
-"""Never sent. A client shows the text of a kind it does not know."""
-NOTICE_KIND_ENTERED: NoticeKind.ValueType  # 1
-"""Answer to Enter: the bot is in the queue of `ladder`."""
-NOTICE_KIND_LEFT: NoticeKind.ValueType  # 2
-"""Answer to Leave, or sent after LeaveLadder: the bot is out of the queue of `ladder`."""
-NOTICE_KIND_READY: NoticeKind.ValueType  # 3
-"""Answer to Ready: noted. The game begins when all seats have answered."""
-NOTICE_KIND_UNSEATED: NoticeKind.ValueType  # 4
-"""The bot did not answer its seating in `game_id`, or declined, and has lost the seat. It is out
-of the queue of `ladder` and must enter again.
+LEFT_QUEUE_REASON_UNSPECIFIED: LeftQueueReason.ValueType  # 0
+"""Never sent."""
+LEFT_QUEUE_REASON_ASKED: LeftQueueReason.ValueType  # 1
+"""The bot asked for it: the answer to Leave."""
+LEFT_QUEUE_REASON_REMOVED: LeftQueueReason.ValueType  # 2
+"""LeaveLadder took the bot out. Sent when it does, and as the answer to an Enter that says again
+what was said before.
 """
-NOTICE_KIND_SEATING_FAILED: NoticeKind.ValueType  # 5
-"""Another seat of `game_id` did not answer; the game does not begin. The bot is back in the
-queue of `ladder` at its old place.
+LEFT_QUEUE_REASON_LADDER_CLOSED: LeftQueueReason.ValueType  # 3
+"""The ladder was closed. Sent when it closes, and as the answer to an Enter that says again what
+was said before.
 """
-NOTICE_KIND_SEAT_LOST: NoticeKind.ValueType  # 6
-"""`seat` of `game_id` was lost or resigned; `end_reason` says how. If it is the bot's own, its
-part is over, and GameOver comes when the game is. The game goes on with the stand-in.
+Global___LeftQueueReason: _TypeAlias = LeftQueueReason  # noqa: Y015
+
+class _StreamEndKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StreamEndKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StreamEndKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STREAM_END_KIND_UNSPECIFIED: _StreamEndKind.ValueType  # 0
+    """Never sent. A client that meets a kind it does not know goes by the status."""
+    STREAM_END_KIND_GOODBYE: _StreamEndKind.ValueType  # 1
+    """The client closed its side; all its requests are answered. Status OK."""
+    STREAM_END_KIND_TAKEN_OVER: _StreamEndKind.ValueType  # 2
+    """A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
+    STREAM_END_KIND_DRAINING: _StreamEndKind.ValueType  # 3
+    """This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
+    STREAM_END_KIND_SLOW_READER: _StreamEndKind.ValueType  # 4
+    """The client does not read its stream. Reconnect and resume. Status RESOURCE_EXHAUSTED."""
+    STREAM_END_KIND_TOKEN_REVOKED: _StreamEndKind.ValueType  # 5
+    """The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
+    STREAM_END_KIND_VERSION_MISMATCH: _StreamEndKind.ValueType  # 6
+    """Protocol, ruleset revision or engine do not fit; the text names both versions. Update the
+    client. Status FAILED_PRECONDITION.
+    """
+    STREAM_END_KIND_PROTOCOL_ERROR: _StreamEndKind.ValueType  # 7
+    """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
+    messages, a message without a body) or sent bytes that are no message. Status
+    INVALID_ARGUMENT.
+    """
+    STREAM_END_KIND_LIMIT_EXCEEDED: _StreamEndKind.ValueType  # 8
+    """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
+    STREAM_END_KIND_UNAVAILABLE: _StreamEndKind.ValueType  # 9
+    """The server cannot work at the moment, for example because its store does not answer.
+    Reconnect after retry_delay. Status UNAVAILABLE.
+    """
+    STREAM_END_KIND_INTERNAL_FAULT: _StreamEndKind.ValueType  # 10
+    """A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
+    STREAM_END_KIND_REFUSED: _StreamEndKind.ValueType  # 11
+    """Hello or the request of the stream was refused for another reason, which `reason` names (an
+    unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile. The status
+    is that of the reason.
+    """
+    STREAM_END_KIND_COMPLETE: _StreamEndKind.ValueType  # 12
+    """What the stream was opened for has come to its end: a watched game is over. Status OK."""
+
+class StreamEndKind(_StreamEndKind, metaclass=_StreamEndKindEnumTypeWrapper):
+    """Why a stream ends, with the status that follows."""
+
+STREAM_END_KIND_UNSPECIFIED: StreamEndKind.ValueType  # 0
+"""Never sent. A client that meets a kind it does not know goes by the status."""
+STREAM_END_KIND_GOODBYE: StreamEndKind.ValueType  # 1
+"""The client closed its side; all its requests are answered. Status OK."""
+STREAM_END_KIND_TAKEN_OVER: StreamEndKind.ValueType  # 2
+"""A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
+STREAM_END_KIND_DRAINING: StreamEndKind.ValueType  # 3
+"""This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
+STREAM_END_KIND_SLOW_READER: StreamEndKind.ValueType  # 4
+"""The client does not read its stream. Reconnect and resume. Status RESOURCE_EXHAUSTED."""
+STREAM_END_KIND_TOKEN_REVOKED: StreamEndKind.ValueType  # 5
+"""The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
+STREAM_END_KIND_VERSION_MISMATCH: StreamEndKind.ValueType  # 6
+"""Protocol, ruleset revision or engine do not fit; the text names both versions. Update the
+client. Status FAILED_PRECONDITION.
 """
-NOTICE_KIND_LADDER_CLOSED: NoticeKind.ValueType  # 7
-"""`ladder` was closed; the bot is out of its queue. Games that have begun go on. Sent when the
-ladder closes, and as the answer to an Enter that says again what was said before.
+STREAM_END_KIND_PROTOCOL_ERROR: StreamEndKind.ValueType  # 7
+"""The client broke the order of the protocol (no Hello first, a second Hello, a batch without
+messages, a message without a body) or sent bytes that are no message. Status
+INVALID_ARGUMENT.
 """
-NOTICE_KIND_GOODBYE: NoticeKind.ValueType  # 20
-"""Closing. The client closed its side; all its requests are answered. Status OK."""
-NOTICE_KIND_TAKEN_OVER: NoticeKind.ValueType  # 21
-"""Closing. A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
-NOTICE_KIND_DRAINING: NoticeKind.ValueType  # 22
-"""Closing. This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
-NOTICE_KIND_SLOW_READER: NoticeKind.ValueType  # 23
-"""Closing. The client does not read its stream. Reconnect and resume. Status
-RESOURCE_EXHAUSTED.
+STREAM_END_KIND_LIMIT_EXCEEDED: StreamEndKind.ValueType  # 8
+"""A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
+STREAM_END_KIND_UNAVAILABLE: StreamEndKind.ValueType  # 9
+"""The server cannot work at the moment, for example because its store does not answer.
+Reconnect after retry_delay. Status UNAVAILABLE.
 """
-NOTICE_KIND_TOKEN_REVOKED: NoticeKind.ValueType  # 24
-"""Closing. The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
-NOTICE_KIND_VERSION_MISMATCH: NoticeKind.ValueType  # 25
-"""Closing. Protocol, ruleset revision or engine do not fit; the text names both versions.
-Update the client. Status FAILED_PRECONDITION.
+STREAM_END_KIND_INTERNAL_FAULT: StreamEndKind.ValueType  # 10
+"""A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
+STREAM_END_KIND_REFUSED: StreamEndKind.ValueType  # 11
+"""Hello or the request of the stream was refused for another reason, which `reason` names (an
+unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile. The status
+is that of the reason.
 """
-NOTICE_KIND_PROTOCOL_ERROR: NoticeKind.ValueType  # 26
-"""Closing. The client broke the order of the protocol (no Hello first, a second Hello, an empty
-request) or sent bytes that are no message. Status INVALID_ARGUMENT.
-"""
-NOTICE_KIND_LIMIT_EXCEEDED: NoticeKind.ValueType  # 27
-"""Closing. A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
-NOTICE_KIND_UNAVAILABLE: NoticeKind.ValueType  # 28
-"""Closing. The server cannot work at the moment, for example because its store does not
-answer. Reconnect after retry_delay. Status UNAVAILABLE.
-"""
-NOTICE_KIND_INTERNAL_FAULT: NoticeKind.ValueType  # 29
-"""Closing. A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
-NOTICE_KIND_REFUSED: NoticeKind.ValueType  # 30
-"""Closing. Hello or the request of the stream was refused for another reason, which `reason`
-names (an unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile.
-The status is that of the reason.
-"""
-NOTICE_KIND_COMPLETE: NoticeKind.ValueType  # 31
-"""Closing. What the stream was opened for has come to its end: a watched game is over. Status
-OK.
-"""
-Global___NoticeKind: _TypeAlias = NoticeKind  # noqa: Y015
+STREAM_END_KIND_COMPLETE: StreamEndKind.ValueType  # 12
+"""What the stream was opened for has come to its end: a watched game is over. Status OK."""
+Global___StreamEndKind: _TypeAlias = StreamEndKind  # noqa: Y015
 
 @_typing.final
 class PlayRequest(_message.Message):
+    """A batch of messages of the client."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___ClientMessage]:
+        """The messages, in order, at least one; an empty list is a protocol error. The first PlayRequest
+        has Hello as its only message.
+        """
+
+    def __init__(
+        self,
+        *,
+        messages: _abc.Iterable[Global___ClientMessage] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages", b"messages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayRequest: _TypeAlias = PlayRequest  # noqa: Y015
+
+@_typing.final
+class PlayResponse(_message.Message):
+    """A batch of messages of the server."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___ServerMessage]:
+        """The messages, in order, at least one and at most 64: all that wait for the client when it can
+        be written to. Loop over them, also where one is the rule.
+        """
+
+    def __init__(
+        self,
+        *,
+        messages: _abc.Iterable[Global___ServerMessage] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["messages", b"messages"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
+
+@_typing.final
+class ClientMessage(_message.Message):
     """A message of the client."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -170,7 +208,6 @@ class PlayRequest(_message.Message):
     READY_FIELD_NUMBER: _builtins.int
     ACT_FIELD_NUMBER: _builtins.int
     RESIGN_FIELD_NUMBER: _builtins.int
-    MORE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Chosen by the client and repeated in the answer, to match the two. May be empty, and need not
     be unique: what makes a request safe to send twice is said at each one.
@@ -181,15 +218,17 @@ class PlayRequest(_message.Message):
 
     @_builtins.property
     def enter(self) -> Global___Enter:
-        """Enters the queue of a ladder. Answered by Notice ENTERED (or LEFT, see `again`) or Rejected."""
+        """Enters the queue of a ladder. Answered by EnteredQueue, by LeftQueue (see `again`) or by
+        Rejected.
+        """
 
     @_builtins.property
     def leave(self) -> Global___Leave:
-        """Leaves the queue of a ladder. Answered by Notice LEFT or Rejected."""
+        """Leaves the queue of a ladder. Answered by LeftQueue or Rejected."""
 
     @_builtins.property
     def ready(self) -> Global___Ready:
-        """Answers a seating. Answered by Notice READY or Rejected."""
+        """Answers a seating. Answered by ReadyNoted, by SeatingFailed if it declines, or by Rejected."""
 
     @_builtins.property
     def act(self) -> Global___Act:
@@ -197,15 +236,8 @@ class PlayRequest(_message.Message):
 
     @_builtins.property
     def resign(self) -> Global___Resign:
-        """Gives a game up. Answered by Notice SEAT_LOST or Rejected; a game that ends by it sends
-        GameOver as well.
-        """
-
-    @_builtins.property
-    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayRequest]:
-        """What the client says after this, in order, as if each came in a message of its own: a bot that
-        plays many games at once answers all that it was asked with one message. Hello comes alone,
-        and what comes here has no more itself.
+        """Gives a game up. Answered by SeatLost or Rejected; a game that ends by it sends GameOver as
+        well.
         """
 
     def __init__(
@@ -218,33 +250,36 @@ class PlayRequest(_message.Message):
         ready: Global___Ready | None = ...,
         act: Global___Act | None = ...,
         resign: Global___Resign | None = ...,
-        more: _abc.Iterable[Global___PlayRequest] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "ready", b"ready", "resign", b"resign"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "more", b"more", "ready", b"ready", "request_id", b"request_id", "resign", b"resign"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["act", b"act", "body", b"body", "enter", b"enter", "hello", b"hello", "leave", b"leave", "ready", b"ready", "request_id", b"request_id", "resign", b"resign"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["hello", "enter", "leave", "ready", "act", "resign"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 
-Global___PlayRequest: _TypeAlias = PlayRequest  # noqa: Y015
+Global___ClientMessage: _TypeAlias = ClientMessage  # noqa: Y015
 
 @_typing.final
-class PlayResponse(_message.Message):
+class ServerMessage(_message.Message):
     """A message of the server."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     WELCOME_FIELD_NUMBER: _builtins.int
+    ENTERED_QUEUE_FIELD_NUMBER: _builtins.int
+    LEFT_QUEUE_FIELD_NUMBER: _builtins.int
     SEATED_FIELD_NUMBER: _builtins.int
+    READY_NOTED_FIELD_NUMBER: _builtins.int
+    SEATING_FAILED_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     ACCEPTED_FIELD_NUMBER: _builtins.int
     REJECTED_FIELD_NUMBER: _builtins.int
+    SEAT_LOST_FIELD_NUMBER: _builtins.int
     GAME_OVER_FIELD_NUMBER: _builtins.int
-    NOTICE_FIELD_NUMBER: _builtins.int
-    MORE_FIELD_NUMBER: _builtins.int
+    STREAM_END_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """The request_id of the request that this answers. Empty for what the server sends by itself,
     and for answers to requests without one.
@@ -254,8 +289,24 @@ class PlayResponse(_message.Message):
         """The answer to Hello."""
 
     @_builtins.property
+    def entered_queue(self) -> Global___EnteredQueue:
+        """The bot is in the queue of a ladder."""
+
+    @_builtins.property
+    def left_queue(self) -> Global___LeftQueue:
+        """The bot is out of the queue of a ladder."""
+
+    @_builtins.property
     def seated(self) -> Global___Seated:
         """The bot has a seat."""
+
+    @_builtins.property
+    def ready_noted(self) -> Global___ReadyNoted:
+        """The answer of the bot to its seating is noted."""
+
+    @_builtins.property
+    def seating_failed(self) -> Global___SeatingFailed:
+        """A game for which the bot was seated does not begin."""
 
     @_builtins.property
     def decision(self) -> _game_pb2.Decision:
@@ -270,48 +321,50 @@ class PlayResponse(_message.Message):
         """A request was refused; nothing changed but, possibly, the strikes."""
 
     @_builtins.property
+    def seat_lost(self) -> Global___SeatLost:
+        """A seat of a game was lost or resigned."""
+
+    @_builtins.property
     def game_over(self) -> _game_pb2.GameOver:
         """A game of the bot is over."""
 
     @_builtins.property
-    def notice(self) -> Global___Notice:
-        """Something else the bot should know."""
-
-    @_builtins.property
-    def more(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayResponse]:
-        """What the server says after this, in order, as if each came in a message of its own. Empty
-        unless asked for by WANT_MORE_AT_ONCE; what comes here has no more itself.
-        """
+    def stream_end(self) -> Global___StreamEnd:
+        """Why the stream ends: the last message."""
 
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         welcome: Global___Welcome | None = ...,
+        entered_queue: Global___EnteredQueue | None = ...,
+        left_queue: Global___LeftQueue | None = ...,
         seated: Global___Seated | None = ...,
+        ready_noted: Global___ReadyNoted | None = ...,
+        seating_failed: Global___SeatingFailed | None = ...,
         decision: _game_pb2.Decision | None = ...,
         accepted: _game_pb2.Accepted | None = ...,
         rejected: Global___Rejected | None = ...,
+        seat_lost: Global___SeatLost | None = ...,
         game_over: _game_pb2.GameOver | None = ...,
-        notice: Global___Notice | None = ...,
-        more: _abc.Iterable[Global___PlayResponse] | None = ...,
+        stream_end: Global___StreamEnd | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "game_over", b"game_over", "notice", b"notice", "rejected", b"rejected", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "entered_queue", b"entered_queue", "game_over", b"game_over", "left_queue", b"left_queue", "ready_noted", b"ready_noted", "rejected", b"rejected", "seat_lost", b"seat_lost", "seated", b"seated", "seating_failed", b"seating_failed", "stream_end", b"stream_end", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "game_over", b"game_over", "more", b"more", "notice", b"notice", "rejected", b"rejected", "request_id", b"request_id", "seated", b"seated", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "entered_queue", b"entered_queue", "game_over", b"game_over", "left_queue", b"left_queue", "ready_noted", b"ready_noted", "rejected", b"rejected", "request_id", b"request_id", "seat_lost", b"seat_lost", "seated", b"seated", "seating_failed", b"seating_failed", "stream_end", b"stream_end", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["welcome", "seated", "decision", "accepted", "rejected", "game_over", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["welcome", "entered_queue", "left_queue", "seated", "ready_noted", "seating_failed", "decision", "accepted", "rejected", "seat_lost", "game_over", "stream_end"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 
-Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
+Global___ServerMessage: _TypeAlias = ServerMessage  # noqa: Y015
 
 @_typing.final
 class Hello(_message.Message):
     """Who the client is, what it speaks and where it was.
 
-    A difference that matters (protocol, ruleset revision, engine) ends the stream with Notice
-    VERSION_MISMATCH before any game is touched.
+    A difference that matters (protocol, ruleset revision, engine) ends the stream with
+    StreamEnd VERSION_MISMATCH before any game is touched.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -324,6 +377,8 @@ class Hello(_message.Message):
     RESUME_FIELD_NUMBER: _builtins.int
     BOT_FIELD_NUMBER: _builtins.int
     BOT_VERSION_FIELD_NUMBER: _builtins.int
+    ACCEPT_INVITATIONS_FIELD_NUMBER: _builtins.int
+    NEXT_DECISION_IN_ACCEPTED_FIELD_NUMBER: _builtins.int
     client: _builtins.str
     """The client program and its version, for logs, such as "mybot/1.4 himeji-sdk/0.1.0"."""
     protocol_version: _builtins.int
@@ -336,6 +391,12 @@ class Hello(_message.Message):
     """The bot that plays, as "owner/name". Empty where the token is bound to a bot."""
     bot_version: _builtins.int
     """The version of the bot that plays, from 1. 0: the newest."""
+    accept_invitations: _builtins.bool
+    """True to be seated also in games that somebody else created with this bot in a seat."""
+    next_decision_in_accepted: _builtins.bool
+    """True to get the next decision inside Accepted where the same bot is asked again. It then does
+    not come by itself: fewer messages, and the same content.
+    """
     @_builtins.property
     def rulesets(self) -> _containers.RepeatedCompositeFieldContainer[Global___RulesetRevision]:
         """The rulesets that the client plays with an engine or tables of its own, with the revision it
@@ -367,10 +428,12 @@ class Hello(_message.Message):
         resume: _abc.Iterable[Global___Resume] | None = ...,
         bot: _builtins.str = ...,
         bot_version: _builtins.int = ...,
+        accept_invitations: _builtins.bool = ...,
+        next_decision_in_accepted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_version", b"bot_version", "client", b"client", "engine_version", b"engine_version", "protocol_version", b"protocol_version", "resume", b"resume", "rulesets", b"rulesets", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_invitations", b"accept_invitations", "bot", b"bot", "bot_version", b"bot_version", "client", b"client", "engine_version", b"engine_version", "next_decision_in_accepted", b"next_decision_in_accepted", "protocol_version", b"protocol_version", "resume", b"resume", "rulesets", b"rulesets", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -514,7 +577,7 @@ class Enter(_message.Message):
     """How many games of this ladder the bot plays at the same time, from 1. 0: 1."""
     again: _builtins.bool
     """True where the client only says again what it said before, for instance after a reconnect. A
-    bot that LeaveLadder took out meanwhile is then not put in again, and hears Notice LEFT.
+    bot that LeaveLadder took out meanwhile is then not put in again, and is told by LeftQueue.
     """
     def __init__(
         self,
@@ -795,65 +858,197 @@ class Rejected(_message.Message):
 Global___Rejected: _TypeAlias = Rejected  # noqa: Y015
 
 @_typing.final
-class Notice(_message.Message):
-    """Something the receiver should know, and the last message of every stream."""
+class EnteredQueue(_message.Message):
+    """The bot is in the queue of a ladder: the answer to Enter."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """The ladder."""
+    message: _builtins.str
+    """The same in words."""
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "message", b"message"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EnteredQueue: _TypeAlias = EnteredQueue  # noqa: Y015
+
+@_typing.final
+class LeftQueue(_message.Message):
+    """The bot is out of the queue of a ladder. Games that have begun go on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LADDER_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    ladder: _builtins.str
+    """The ladder. Empty: all ladders, as the answer to a Leave that named none."""
+    reason: Global___LeftQueueReason.ValueType
+    """Why."""
+    message: _builtins.str
+    """The same in words."""
+    def __init__(
+        self,
+        *,
+        ladder: _builtins.str = ...,
+        reason: Global___LeftQueueReason.ValueType = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ladder", b"ladder", "message", b"message", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeftQueue: _TypeAlias = LeftQueue  # noqa: Y015
+
+@_typing.final
+class ReadyNoted(_message.Message):
+    """The answer to Ready: noted. The game begins when all seats have answered."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    message: _builtins.str
+    """The same in words, with how many seats have not answered yet."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "message", b"message"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReadyNoted: _TypeAlias = ReadyNoted  # noqa: Y015
+
+@_typing.final
+class SeatingFailed(_message.Message):
+    """A game for which the bot was seated does not begin, because a seat did not answer or declined."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    LADDER_FIELD_NUMBER: _builtins.int
+    STILL_QUEUED_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    ladder: _builtins.str
+    """The ladder for which it was. Empty: it was a game of a tournament."""
+    still_queued: _builtins.bool
+    """True: it was another seat, and the bot is back in the queue at its old place. False: the bot
+    itself did not answer in time, or declined; it is out of the queue and must enter again.
+    """
+    message: _builtins.str
+    """The same in words."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        ladder: _builtins.str = ...,
+        still_queued: _builtins.bool = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "ladder", b"ladder", "message", b"message", "still_queued", b"still_queued"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatingFailed: _TypeAlias = SeatingFailed  # noqa: Y015
+
+@_typing.final
+class SeatLost(_message.Message):
+    """A seat was lost or resigned. If it is the bot's own, its part is over, and GameOver comes when
+    the game is. A game of three or four seats goes on with the stand-in.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    END_REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    seat: _builtins.int
+    """The seat, 0-based."""
+    end_reason: _game_pb2.EndReason.ValueType
+    """How it was lost."""
+    message: _builtins.str
+    """The same in words."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        end_reason: _game_pb2.EndReason.ValueType = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_reason", b"end_reason", "game_id", b"game_id", "message", b"message", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatLost: _TypeAlias = SeatLost  # noqa: Y015
+
+@_typing.final
+class StreamEnd(_message.Message):
+    """The last message of every stream: why it ends."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
-    CLOSING_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
-    GAME_ID_FIELD_NUMBER: _builtins.int
-    SEAT_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    END_REASON_FIELD_NUMBER: _builtins.int
     RETRY_DELAY_FIELD_NUMBER: _builtins.int
     INCIDENT_FIELD_NUMBER: _builtins.int
-    kind: Global___NoticeKind.ValueType
-    """What it is about."""
+    kind: Global___StreamEndKind.ValueType
+    """What ends the stream."""
     message: _builtins.str
     """The same in words."""
-    closing: _builtins.bool
-    """True in the last message of a stream, and only there."""
     reason: _errors_pb2.ErrorReason.ValueType
     """The reason, as in the ErrorInfo of the status that follows. Unspecified where nothing was
     refused.
     """
-    game_id: _builtins.str
-    """The game it is about. Empty: none."""
-    seat: _builtins.int
-    """The seat it is about, 0-based. Absent: none."""
-    ladder: _builtins.str
-    """The ladder it is about. Empty: none, or (LEFT) all."""
-    end_reason: _game_pb2.EndReason.ValueType
-    """SEAT_LOST: how."""
     incident: _builtins.str
     """INTERNAL_FAULT: the incident id."""
     @_builtins.property
     def retry_delay(self) -> _duration_pb2.Duration:
-        """When to come back. Absent on a closing notice: at once, unless the kind says not to."""
+        """When to come back. Absent: at once, unless the kind says not to."""
 
     def __init__(
         self,
         *,
-        kind: Global___NoticeKind.ValueType = ...,
+        kind: Global___StreamEndKind.ValueType = ...,
         message: _builtins.str = ...,
-        closing: _builtins.bool = ...,
         reason: _errors_pb2.ErrorReason.ValueType = ...,
-        game_id: _builtins.str = ...,
-        seat: _builtins.int | None = ...,
-        ladder: _builtins.str = ...,
-        end_reason: _game_pb2.EndReason.ValueType = ...,
         retry_delay: _duration_pb2.Duration | None = ...,
         incident: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "retry_delay", b"retry_delay", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["retry_delay", b"retry_delay"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "closing", b"closing", "end_reason", b"end_reason", "game_id", b"game_id", "incident", b"incident", "kind", b"kind", "ladder", b"ladder", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["incident", b"incident", "kind", b"kind", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
-    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Notice: _TypeAlias = Notice  # noqa: Y015
+Global___StreamEnd: _TypeAlias = StreamEnd  # noqa: Y015

@@ -55,9 +55,14 @@ class PlayServiceServicer:
         older, which is told so. Nothing is lost with a stream: clocks run on, and the next Hello
         resumes.
 
-        The last message of the server is always a Notice with `closing` set that says why, followed
-        by the status: OK if the client closed its side, else an error with an ErrorInfo. A stream
-        that ends without it was cut by the network: reconnect and resume.
+        Each message of the stream, either way, is a batch of at least one: who receives one goes
+        through its `messages` in order, as if each had come alone. A batch costs little more than a
+        single message does, so the server sends together what waits for a client, and a bot that
+        plays many games at once does well to do the same.
+
+        The last message of the server is always a StreamEnd that says why, followed by the status:
+        OK if the client closed its side, else an error with an ErrorInfo. A stream that ends without
+        it was cut by the network: reconnect and resume.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

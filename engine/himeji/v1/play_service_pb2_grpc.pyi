@@ -42,9 +42,14 @@ class PlayServiceStub:
     older, which is told so. Nothing is lost with a stream: clocks run on, and the next Hello
     resumes.
 
-    The last message of the server is always a Notice with `closing` set that says why, followed
-    by the status: OK if the client closed its side, else an error with an ErrorInfo. A stream
-    that ends without it was cut by the network: reconnect and resume.
+    Each message of the stream, either way, is a batch of at least one: who receives one goes
+    through its `messages` in order, as if each had come alone. A batch costs little more than a
+    single message does, so the server sends together what waits for a client, and a bot that
+    plays many games at once does well to do the same.
+
+    The last message of the server is always a StreamEnd that says why, followed by the status:
+    OK if the client closed its side, else an error with an ErrorInfo. A stream that ends without
+    it was cut by the network: reconnect and resume.
     """
 
 @_typing.type_check_only
@@ -61,9 +66,14 @@ class PlayServiceAsyncStub(PlayServiceStub):
     older, which is told so. Nothing is lost with a stream: clocks run on, and the next Hello
     resumes.
 
-    The last message of the server is always a Notice with `closing` set that says why, followed
-    by the status: OK if the client closed its side, else an error with an ErrorInfo. A stream
-    that ends without it was cut by the network: reconnect and resume.
+    Each message of the stream, either way, is a batch of at least one: who receives one goes
+    through its `messages` in order, as if each had come alone. A batch costs little more than a
+    single message does, so the server sends together what waits for a client, and a bot that
+    plays many games at once does well to do the same.
+
+    The last message of the server is always a StreamEnd that says why, followed by the status:
+    OK if the client closed its side, else an error with an ErrorInfo. A stream that ends without
+    it was cut by the network: reconnect and resume.
     """
 
 class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -83,9 +93,14 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
         older, which is told so. Nothing is lost with a stream: clocks run on, and the next Hello
         resumes.
 
-        The last message of the server is always a Notice with `closing` set that says why, followed
-        by the status: OK if the client closed its side, else an error with an ErrorInfo. A stream
-        that ends without it was cut by the network: reconnect and resume.
+        Each message of the stream, either way, is a batch of at least one: who receives one goes
+        through its `messages` in order, as if each had come alone. A batch costs little more than a
+        single message does, so the server sends together what waits for a client, and a bot that
+        plays many games at once does well to do the same.
+
+        The last message of the server is always a StreamEnd that says why, followed by the status:
+        OK if the client closed its side, else an error with an ErrorInfo. A stream that ends without
+        it was cut by the network: reconnect and resume.
         """
 
 def add_PlayServiceServicer_to_server(servicer: PlayServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

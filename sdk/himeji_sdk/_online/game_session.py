@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from himeji.rules.errors import VersionMismatch
 from himeji.v1.game_pb2 import Decision, Game as GameMessage, GameOver
-from himeji.v1.play_service_pb2 import PlayRequest, Resume
+from himeji.v1.play_service_pb2 import ClientMessage, Resume
 from himeji.wire.chain import commitment
 
 from himeji_sdk._bot import BotFactory, End, Player, Question, hung_fault
@@ -109,9 +109,9 @@ class GameSession:
         if self.answer is not None and self.answer.decision <= decision:
             self.answer = None
 
-    def pending_request(self) -> PlayRequest | None:
+    def pending_request(self) -> ClientMessage | None:
         """What is to be sent, again after a reconnect: Resign, Act, or nothing."""
-        request = PlayRequest()
+        request = ClientMessage()
         if self.resigning:
             request.resign.game_id = self.game_id
             return request

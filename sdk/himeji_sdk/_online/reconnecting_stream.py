@@ -21,7 +21,7 @@ from himeji.rules.errors import (
     Unavailable,
     Unsupported,
 )
-from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import ClientMessage, Hello, ServerMessage
 
 from himeji_sdk._online.job_loop import JobLoop
 from himeji_sdk._online.stream import Stream
@@ -42,7 +42,7 @@ class StreamHandler(Protocol):
         """The message that opens the next stream."""
         ...
 
-    def on_message(self, message: PlayResponse) -> None: ...
+    def on_message(self, message: ServerMessage) -> None: ...
 
     def on_stream_lost(self) -> None:
         """The stream broke; another one follows."""
@@ -81,7 +81,7 @@ class ReconnectingStream:
             lambda stream, error: loop.call_soon(partial(self._ended, stream, error)),
         )
         self._stream, self.open = stream, False
-        stream.open(PlayRequest(hello=self._handler.hello()))
+        stream.open(ClientMessage(hello=self._handler.hello()))
         loop.call_later(WELCOME_TIMEOUT_SECONDS, partial(self._expire, stream))
 
     def welcomed(self) -> bool:
@@ -90,7 +90,7 @@ class ReconnectingStream:
         self._backoff.reset()
         return first
 
-    def send(self, request: PlayRequest | None) -> None:
+    def send(self, request: ClientMessage | None) -> None:
         """Send a request. None, and anything while no stream is open, is dropped.
 
         What must arrive is sent again after the next Welcome.
@@ -109,7 +109,7 @@ class ReconnectingStream:
         if self._stream is not None:
             self._stream.drop()
 
-    def _received(self, stream: Stream, message: PlayResponse) -> None:
+    def _received(self, stream: Stream, message: ServerMessage) -> None:
         if stream is self._stream:
             self._handler.on_message(message)
 

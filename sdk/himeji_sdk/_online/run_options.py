@@ -8,7 +8,6 @@ from typing import Final
 
 import himeji
 from himeji import rules
-from himeji.v1.game_pb2 import Want
 from himeji.v1.play_service_pb2 import Hello
 
 from himeji_sdk._online.game_session import GameSession
@@ -36,8 +35,7 @@ class RunOptions:
         hello.bot = self.name
         for name in sorted(rules.RULESETS):
             hello.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
-        hello.wants.extend([Want.WANT_NEXT_DECISION, Want.WANT_MORE_AT_ONCE])
-        if self.invitations:
-            hello.wants.append(Want.WANT_INVITATIONS)
+        hello.next_decision_in_accepted = True
+        hello.accept_invitations = self.invitations
         hello.resume.extend(each.resume() for each in sessions)
         return hello

@@ -17,12 +17,17 @@ from himeji.rules.errors import HimejiError, VersionMismatch
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Accepted, Decision, GameOver
 from himeji.v1.play_service_pb2 import (
+    ClientMessage,
+    EnteredQueue,
     Hello,
-    Notice,
-    PlayRequest,
-    PlayResponse,
+    LeftQueue,
+    ReadyNoted,
     Rejected,
     Seated,
+    SeatingFailed,
+    SeatLost,
+    ServerMessage,
+    StreamEnd,
     Welcome,
 )
 
@@ -35,7 +40,6 @@ from himeji_sdk._online.job_loop import Job, JobLoop, stop_on_signals
 from himeji_sdk._online.ladder_queues import (
     LadderQueues,
     decline_request,
-    is_seating_failed,
     ready_request,
     rejection_error,
 )
@@ -152,7 +156,7 @@ class Runner:
         else:
             self._fail(error)
 
-    def on_message(self, message: PlayResponse) -> None:
+    def on_message(self, message: ServerMessage) -> None:
         """Dispatch a message of the arena; kinds that this version does not know are ignored."""
         kind = message.WhichOneof("body")
         if kind in self._HANDLERS:
@@ -163,7 +167,6 @@ class Runner:
         _log.info("playing %sas %s at %s", "" if first else "again ", welcome.bot, self._target)
         for session in self._sessions.values():
             self._stream.send(session.pending_request())
-        self.queues.on_new_stream()
         self._enter_queues()
         if first:
             self.on_capacity()
@@ -173,7 +176,7 @@ class Runner:
         if not self._has_enough_games():
             self._send_all(self.queues.enter())
 
-    def _send_all(self, requests: Iterable[PlayRequest]) -> None:
+    def _send_all(self, requests: Iterable[ClientMessage]) -> None:
         for request in requests:
             self._stream.send(request)
 
@@ -202,7 +205,7 @@ class Runner:
             session = GameSession(game, self._factory, self._options.name)
         except HimejiError as error:
             _log.error("game %s cannot be played here: %s", game.game_id, error.message)
-            resign = PlayRequest()
+            resign = ClientMessage()
             resign.resign.game_id = game.game_id
             unanswered = seated.HasField("ready_deadline")
             self._stream.send(decline_request(game.game_id) if unanswered else resign)
@@ -274,24 +277,45 @@ class Runner:
             _log.error("game %s was not fair: %s", session.game_id, unfair)
         self._bot.end(session)
 
-    def _on_notice(self, notice: Notice) -> None:
-        level = logging.DEBUG if notice.closing else logging.INFO
-        _log.log(level, "%s", notice.message)
-        self.queues.on_notice(notice)
-        if is_seating_failed(notice):
-            self._sessions.pop(notice.game_id, None)
-            self._loop.call_later(RETRY_DELAY_SECONDS, self._enter_queues)
+    def _on_news(self, news: ReadyNoted | SeatLost) -> None:
+        _log.info("%s", news.message)
+
+    def _on_entered_queue(self, entered: EnteredQueue) -> None:
+        _log.info("%s", entered.message)
+        self.queues.on_entered(entered)
+
+    def _on_left_queue(self, left: LeftQueue) -> None:
+        _log.info("%s", left.message)
+        self.queues.on_left(left)
+        self._stop_if_left_all()
+
+    def _on_seating_failed(self, failed: SeatingFailed) -> None:
+        _log.info("%s", failed.message)
+        self._sessions.pop(failed.game_id, None)
+        self._loop.call_later(RETRY_DELAY_SECONDS, self._enter_queues)
+        self._stop_if_left_all()
+
+    def _stop_if_left_all(self) -> None:
         if self.queues.left_all and not self._sessions:
             self._stop("out of all queues")
 
+    def _on_stream_end(self, end: StreamEnd) -> None:
+        """The status that follows decides what to do."""
+        _log.debug("%s", end.message)
+
     _HANDLERS: Final[dict[str, Callable[[Runner, Any], None]]] = {
         "welcome": _on_welcome,
+        "entered_queue": _on_entered_queue,
+        "left_queue": _on_left_queue,
         "seated": _on_seated,
+        "ready_noted": _on_news,
+        "seating_failed": _on_seating_failed,
         "decision": _on_decision,
         "accepted": _on_accepted,
         "rejected": _on_rejected,
+        "seat_lost": _on_news,
         "game_over": _on_game_over,
-        "notice": _on_notice,
+        "stream_end": _on_stream_end,
     }
 
     # --- what the bot's threads call ------------------------------------------------------------

@@ -3,7 +3,7 @@
 A handler registers its stream for as long as it is open:
 
     with streams.register(current_caller()) as ended:
-        ...   # `ended` is an asyncio.Event; once it is set, send Notice TOKEN_REVOKED and raise
+        ...   # `ended` is an asyncio.Event; once it is set, send StreamEnd TOKEN_REVOKED and raise
         ...   # token_ended(), which becomes the status UNAUTHENTICATED
 
 Invariant: the event is set within two seconds of a revocation by any process, of the token's

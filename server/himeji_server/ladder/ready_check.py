@@ -5,7 +5,7 @@ state.
 """
 
 from himeji.v1.game_pb2 import EndReason, GameResult
-from himeji.v1.play_service_pb2 import Notice, NoticeKind, Seated
+from himeji.v1.play_service_pb2 import ReadyNoted, Seated, SeatingFailed
 
 from himeji_server.games.live_game import GameView
 from himeji_server.store.game_records import OVER, WAITING, StoredGame
@@ -45,44 +45,36 @@ def write_deadline(message: Seated, view: GameView, ready_ms: int, now: int) -> 
     message.ready_wait.FromMilliseconds(max(0, deadline - now))
 
 
-def failed_notice(view: GameView, bot: str, ready_ms: int) -> Notice:
-    """The notice to a bot whose seating failed: because of itself, or of another bot."""
+def seating_failed(view: GameView, bot: str, ready_ms: int) -> SeatingFailed:
+    """The message to a bot whose seating failed: because of itself, or of another bot."""
     late = bot in unanswered(view.stored) and has_timed_out(view.stored, ready_ms)
     ladder = view.header.ladder
     where = f"the queue of {ladder}" if ladder else "the tournament"
     if late:
-        return Notice(
-            kind=NoticeKind.NOTICE_KIND_UNSEATED,
-            message=f"the seating in {view.game_id} was not answered in time: you are out of "
-            f"{where}, enter again",
-            game_id=view.game_id,
-            ladder=ladder,
+        message = (
+            f"the seating in {view.game_id} was not answered in time: you are out of "
+            f"{where}, enter again"
         )
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_SEATING_FAILED,
-        message=f"{view.game_id} does not begin, because another seat did not answer: you are "
-        f"back at your place in {where}",
-        game_id=view.game_id,
-        ladder=ladder,
+    else:
+        message = (
+            f"{view.game_id} does not begin, because another seat did not answer: you are "
+            f"back at your place in {where}"
+        )
+    return SeatingFailed(
+        game_id=view.game_id, ladder=ladder, still_queued=not late, message=message
     )
 
 
-def declined_notice(view: GameView) -> Notice:
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_UNSEATED,
-        message=f"the seat in {view.game_id} is declined",
+def seating_declined(view: GameView) -> SeatingFailed:
+    return SeatingFailed(
         game_id=view.game_id,
         ladder=view.header.ladder,
+        message=f"the seat in {view.game_id} is declined",
     )
 
 
-def ready_notice(view: GameView) -> Notice:
+def ready_noted(view: GameView) -> ReadyNoted:
     open_seats = len(view.open_seats())
     seats = "seat" if open_seats == 1 else "seats"
     message = f"waiting for {open_seats} {seats}" if open_seats else "all seats have answered"
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_READY,
-        message=message,
-        game_id=view.game_id,
-        ladder=view.header.ladder,
-    )
+    return ReadyNoted(game_id=view.game_id, message=message)

@@ -1,19 +1,26 @@
-"""The ladder's part of a bot's stream: Enter, Leave and Ready, and the notices about seatings."""
+"""The ladder's part of a bot's stream: Enter, Leave and Ready, and the messages about seatings."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayRequest, Seated
+from himeji.v1.play_service_pb2 import (
+    ClientMessage,
+    EnteredQueue,
+    LeftQueue,
+    LeftQueueReason,
+    Seated,
+    SeatingFailed,
+    ServerMessage,
+)
 
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
     assigned_seats,
-    declined_notice,
-    failed_notice,
-    has_failed,
-    ready_notice,
+    ready_noted,
+    seating_declined,
+    seating_failed,
     write_deadline,
 )
 
@@ -27,50 +34,52 @@ class LadderStream:
         self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
-        self._handlers: dict[str, Callable[[PlayRequest], Awaitable[Notice]]] = {
+        self._handlers: dict[str, Callable[[ClientMessage, ServerMessage], Awaitable[None]]] = {
             "enter": self._enter,
             "leave": self._leave,
             "ready": self._ready,
         }
 
-    async def handle(self, request: PlayRequest) -> Notice:
+    async def handle(self, request: ClientMessage) -> ServerMessage:
         """The answer to one of REQUESTS; raises HimejiError if it is refused."""
-        return await self._handlers[request.WhichOneof("body") or ""](request)
+        out = ServerMessage(request_id=request.request_id)
+        await self._handlers[request.WhichOneof("body") or ""](request, out)
+        return out
 
     async def ladders(self) -> list[str]:
         """The ladders in whose queue the bot is."""
         return await self._queue_commands.ladders_of(self._player.bot)
 
-    async def _enter(self, request: PlayRequest) -> Notice:
+    async def _enter(self, request: ClientMessage, out: ServerMessage) -> None:
         enter = request.enter
-        again = enter.again
-        if again and not self._queue_commands.is_open(enter.ladder):
-            return closed_notice(enter.ladder)
-        if not await self._queue_commands.enter(
-            self._player, enter.ladder, enter.max_games, again=again
+        ladder = enter.ladder
+        if enter.again and not self._queue_commands.is_open(ladder):
+            out.left_queue.CopyFrom(ladder_closed(ladder))
+        elif not await self._queue_commands.enter(
+            self._player, ladder, enter.max_games, again=enter.again
         ):
-            return left_notice(enter.ladder)
-        return Notice(
-            kind=NoticeKind.NOTICE_KIND_ENTERED,
-            message=f"waiting on {enter.ladder}",
-            ladder=enter.ladder,
-        )
+            out.left_queue.CopyFrom(removed_from_queue(ladder))
+        else:
+            entered = EnteredQueue(ladder=ladder, message=f"waiting on {ladder}")
+            out.entered_queue.CopyFrom(entered)
 
-    async def _leave(self, request: PlayRequest) -> Notice:
-        await self._queue_commands.leave(self._player.bot, request.leave.ladder)
-        return left_notice(request.leave.ladder)
+    async def _leave(self, request: ClientMessage, out: ServerMessage) -> None:
+        ladder = request.leave.ladder
+        await self._queue_commands.leave(self._player.bot, ladder)
+        out.left_queue.CopyFrom(_left(ladder, LeftQueueReason.LEFT_QUEUE_REASON_ASKED))
 
-    async def _ready(self, request: PlayRequest) -> Notice:
+    async def _ready(self, request: ClientMessage, out: ServerMessage) -> None:
         ready = request.ready
         seat = ready.seat if ready.HasField("seat") else None
-        if not ready.decline:
-            return ready_notice(
-                await self._queue_commands.ready(self._player, ready.game_id, seat, ready.entropy)
+        if ready.decline:
+            self._declined.add(ready.game_id)
+            view = await self._queue_commands.decline(self._player, ready.game_id, seat)
+            out.seating_failed.CopyFrom(seating_declined(view))
+        else:
+            view = await self._queue_commands.ready(
+                self._player, ready.game_id, seat, ready.entropy
             )
-        self._declined.add(ready.game_id)
-        return declined_notice(
-            await self._queue_commands.decline(self._player, ready.game_id, seat)
-        )
+            out.ready_noted.CopyFrom(ready_noted(view))
 
     def seats(self, view: GameView) -> list[int]:
         """The seats that the bot has taken, or that are assigned to it."""
@@ -81,28 +90,31 @@ class LadderStream:
         if assigned_seats(view, self._player.bot):
             write_deadline(message, view, self._queue_commands.ready_ms(view), now)
 
-    def failure(self, view: GameView) -> list[Notice] | None:
-        """The notices about a seating that failed; None if the game is something else."""
-        if not has_failed(view):
-            return None
+    def failure(self, view: GameView) -> SeatingFailed | None:
+        """The message about a seating that failed; None if the bot itself declined it."""
         if view.game_id in self._declined:
-            return []  # the bot got its notice when it declined
-        return [failed_notice(view, self._player.bot, self._queue_commands.ready_ms(view))]
+            return None  # the bot was told when it declined
+        return seating_failed(view, self._player.bot, self._queue_commands.ready_ms(view))
 
 
-def closed_notice(ladder: str) -> Notice:
+def ladder_closed(ladder: str) -> LeftQueue:
     """The bot is out of a queue because its ladder was closed."""
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_LADDER_CLOSED,
-        message=f"{ladder} was closed: out of its queue",
+    return LeftQueue(
         ladder=ladder,
+        reason=LeftQueueReason.LEFT_QUEUE_REASON_LADDER_CLOSED,
+        message=f"{ladder} was closed: out of its queue",
     )
 
 
-def left_notice(ladder: str) -> Notice:
+def removed_from_queue(ladder: str) -> LeftQueue:
+    """The bot is out of a queue by LeaveLadder."""
+    return _left(ladder, LeftQueueReason.LEFT_QUEUE_REASON_REMOVED)
+
+
+def _left(ladder: str, reason: LeftQueueReason.ValueType) -> LeftQueue:
     """The bot is out of a queue, or of all."""
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_LEFT,
-        message=f"out of the queue of {ladder}" if ladder else "out of all queues",
+    return LeftQueue(
         ladder=ladder,
+        reason=reason,
+        message=f"out of the queue of {ladder}" if ladder else "out of all queues",
     )

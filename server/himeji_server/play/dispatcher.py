@@ -18,7 +18,7 @@ from himeji.rules.errors import (
     NotFound,
     StoreUnavailable,
 )
-from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse, Rejected
+from himeji.v1.play_service_pb2 import ClientMessage, PlayRequest, Rejected, ServerMessage
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.answers import Answer, Receipt
@@ -42,7 +42,7 @@ class _StreamAnswer(Answer):
 
     __slots__ = ("_dispatcher", "_request")
 
-    def __init__(self, dispatcher: Dispatcher, request: PlayRequest) -> None:
+    def __init__(self, dispatcher: Dispatcher, request: ClientMessage) -> None:
         act = request.act
         super().__init__(act.game_id, dispatcher.bot, act.decision_id, act.actions)
         self._dispatcher = dispatcher
@@ -78,10 +78,13 @@ class Dispatcher:
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
         """Dispatch requests as they come; the end of the client's side ends the stream."""
-        async for message in requests:
-            for request in (message, *message.more):
-                fault = self._fault(request, message)
-                if fault:
+        async for batch in requests:
+            if not batch.messages:
+                self._writer.close(StreamEnd.protocol_error("a batch has at least one message"))
+                return
+            for request in batch.messages:
+                if not self._is_request(request):
+                    fault = "a request has to say something, and Hello once"
                     self._writer.close(StreamEnd.protocol_error(fault))
                     return
                 await self._at_work.acquire()
@@ -90,15 +93,10 @@ class Dispatcher:
             await self._at_work.acquire()
         self._writer.close(StreamEnd.goodbye())
 
-    def _fault(self, request: PlayRequest, message: PlayRequest) -> str:
-        """What is wrong with a request as such, "" if nothing is."""
-        if request.WhichOneof("body") not in self._handlers and not request.HasField("act"):
-            return "a request has to say something, and Hello once"
-        if request is not message and request.more:
-            return "what comes as more has no more itself"
-        return ""
+    def _is_request(self, message: ClientMessage) -> bool:
+        return message.HasField("act") or message.WhichOneof("body") in self._handlers
 
-    def _dispatch(self, request: PlayRequest) -> None:
+    def _dispatch(self, request: ClientMessage) -> None:
         try:
             self._rate.acquire()
             if request.HasField("act"):
@@ -108,7 +106,7 @@ class Dispatcher:
         except Exception as raised:  # noqa: BLE001 - every request is answered
             self.reject(request, raised)
 
-    async def _handle(self, request: PlayRequest) -> None:
+    async def _handle(self, request: ClientMessage) -> None:
         try:
             await self._handlers[request.WhichOneof("body") or ""](self, request)
         except Exception as raised:  # noqa: BLE001 - every request is answered
@@ -118,21 +116,21 @@ class Dispatcher:
 
     # --- what becomes of requests ---------------------------------------------------------------
 
-    def accept(self, request: PlayRequest, view: GameView, receipt: Receipt) -> None:
+    def accept(self, request: ClientMessage, view: GameView, receipt: Receipt) -> None:
         """Answer an Act that stands."""
         self._writer.send(self._subscriptions.accepted(request.request_id, view, receipt))
         self._at_work.release()
 
-    def reject(self, request: PlayRequest, error: Exception) -> None:
+    def reject(self, request: ClientMessage, error: Exception) -> None:
         """Answer a request that is refused, in a task of its own: the game may have to be read."""
         task = self._writer.start(self._reject, request, as_error(error, "Play"))
         task.add_done_callback(lambda _task: self._at_work.release())
 
-    async def _reject(self, request: PlayRequest, error: HimejiError) -> None:
+    async def _reject(self, request: ClientMessage, error: HimejiError) -> None:
         rejected = await self._rejected(request, error)
-        self._writer.send(PlayResponse(request_id=request.request_id, rejected=rejected))
+        self._writer.send(ServerMessage(request_id=request.request_id, rejected=rejected))
 
-    async def _rejected(self, request: PlayRequest, error: HimejiError) -> Rejected:
+    async def _rejected(self, request: ClientMessage, error: HimejiError) -> Rejected:
         act = request.act
         out = rejection(error, act.game_id or request.resign.game_id or request.ready.game_id)
         out.decision_id = act.decision_id
@@ -148,7 +146,7 @@ class Dispatcher:
 
     # --- handlers -------------------------------------------------------------------------------
 
-    async def _resign(self, request: PlayRequest) -> None:
+    async def _resign(self, request: ClientMessage) -> None:
         game_id, seat = request.resign.game_id, request.resign.seat
         wanted = seat if request.resign.HasField("seat") else None
         mine = (await self._use_cases.view(game_id)).seats_of(self.bot)
@@ -163,14 +161,13 @@ class Dispatcher:
         self._subscriptions.resumed.pop(game_id, None)
         if not view.seats_of(self.bot):
             self._subscriptions.decline(game_id)
-        notice = seat_lost(view, [*mine, 0][0] if wanted is None else wanted)
-        self._writer.send(PlayResponse(request_id=request.request_id, notice=notice))
+        lost = seat_lost(view, [*mine, 0][0] if wanted is None else wanted)
+        self._writer.send(ServerMessage(request_id=request.request_id, seat_lost=lost))
 
-    async def _handle_ladder(self, request: PlayRequest) -> None:
-        notice = await self._ladder.handle(request)
-        self._writer.send(PlayResponse(request_id=request.request_id, notice=notice))
+    async def _handle_ladder(self, request: ClientMessage) -> None:
+        self._writer.send(await self._ladder.handle(request))
 
-    _handlers: Final[Mapping[str, Callable[[Dispatcher, PlayRequest], Awaitable[None]]]] = {
+    _handlers: Final[Mapping[str, Callable[[Dispatcher, ClientMessage], Awaitable[None]]]] = {
         "resign": _resign,
         **dict.fromkeys(REQUESTS, _handle_ladder),
     }

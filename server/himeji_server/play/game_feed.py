@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from himeji.v1.game_pb2 import Accepted, Decision, EndReason, Want
-from himeji.v1.play_service_pb2 import Notice, NoticeKind, PlayResponse
+from himeji.v1.game_pb2 import Accepted, Decision, EndReason
+from himeji.v1.play_service_pb2 import SeatLost, ServerMessage
 
 from himeji_server.games.answers import Receipt
 from himeji_server.games.live_game import GameView
@@ -17,10 +17,9 @@ from himeji_server.games.messages import (
     write_accepted,
     write_decision,
 )
+from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.store.game_records import OVER
-
-_NEXT_DECISION = Want.WANT_NEXT_DECISION
 
 
 @dataclass(slots=True, eq=False)
@@ -30,7 +29,8 @@ class GameFeed:
     bot: str
     ladder: LadderStream
     wants: frozenset[int]
-    send: Callable[[PlayResponse], None]
+    next_in_accepted: bool  # whether Accepted carries the bot's next decision
+    send: Callable[[ServerMessage], None]
     now: Callable[[], int]
     events: int | None  # how many of the game's events the client has
     resumed: bool  # whether the client has the game in mind already
@@ -53,14 +53,14 @@ class GameFeed:
             self._send_lost(view, lost.keys() - self._lost)
             self._lost = set(lost)
         if self._asks(view) and view.stored.decision != self._sent:
-            message = PlayResponse()
+            message = ServerMessage()
             self.write_decision(message.decision, view)
             self.send(message)
 
     def write_accepted(self, out: Accepted, view: GameView, receipt: Receipt) -> None:
         """The answer to an answer that stands, with what the bot is asked next if it wants that."""
         write_accepted(out, view, receipt)
-        wanted = not receipt.duplicate and _NEXT_DECISION in self.wants
+        wanted = self.next_in_accepted and not receipt.duplicate
         if wanted and self._asks(view) and view.stored.decision != self._sent:
             self.write_decision(out.next_decision, view)
 
@@ -77,7 +77,7 @@ class GameFeed:
         return view.asked_bot == self.bot
 
     def _send_seated(self, view: GameView) -> None:
-        message = PlayResponse()
+        message = ServerMessage()
         message.seated.game.CopyFrom(game_message(view, lambda bot: bot == self.bot))
         message.seated.seat = self.ladder.seats(view)[0]
         self.ladder.write_deadline(message.seated, view, self.now())
@@ -86,29 +86,28 @@ class GameFeed:
     def _send_lost(self, view: GameView, seats: set[int]) -> None:
         """Send lost seats, but not those that the bot itself gave up here."""
         for seat in sorted(seats - self.given_up):
-            self.send(PlayResponse(notice=seat_lost(view, seat)))
+            self.send(ServerMessage(seat_lost=seat_lost(view, seat)))
 
     def _send_over(self, view: GameView) -> None:
         self.over = True
-        failure = self.ladder.failure(view)
-        if failure is not None:
-            for notice in failure:
-                self.send(PlayResponse(notice=notice))
+        if has_failed(view):
+            failure = self.ladder.failure(view)
+            if failure is not None:
+                self.send(ServerMessage(seating_failed=failure))
             return
         seat = view.seats_of(self.bot)[0]
         message = game_over_message(view, seat, self.events or 0, self.wants)
-        self.send(PlayResponse(game_over=message))
+        self.send(ServerMessage(game_over=message))
 
 
-def seat_lost(view: GameView, seat: int) -> Notice:
-    """The notice of a seat that is lost."""
+def seat_lost(view: GameView, seat: int) -> SeatLost:
+    """The message about a seat that is lost."""
     reason = EndReason.ValueType(view.stored.seats[seat].lost)
     if not reason:  # it was given up before the game began
         reason = EndReason.END_REASON_RESIGNED
-    return Notice(
-        kind=NoticeKind.NOTICE_KIND_SEAT_LOST,
-        message=f"seat {seat} is lost: {EndReason.Name(reason).removeprefix('END_REASON_')}",
+    return SeatLost(
         game_id=view.game_id,
         seat=seat,
         end_reason=reason,
+        message=f"seat {seat} is lost: {EndReason.Name(reason).removeprefix('END_REASON_')}",
     )

@@ -4,25 +4,24 @@ import asyncio
 from typing import Final
 
 from himeji.v1.game_pb2 import Decision
-from himeji.v1.play_service_pb2 import PlayResponse
+from himeji.v1.play_service_pb2 import PlayResponse, ServerMessage
 
 BATCH_SIZE: Final = 64
-"""Messages that are sent as one, at most."""
+"""Messages in one PlayResponse, at most; play_service.proto promises it."""
 
 
 class Outbox:
     """Messages for one client."""
 
-    def __init__(self, most: int, *, batches: bool = False) -> None:
-        """`most` messages may wait; `batches`: the client takes several as one."""
+    def __init__(self, most: int) -> None:
+        """`most` messages may wait."""
         self._most = most
-        self._batches = batches
-        self._waiting: list[PlayResponse] = []
+        self._waiting: list[ServerMessage] = []
         self._decisions: dict[str, int] = {}  # game: place of its decision among those waiting
         self._reader: asyncio.Future[None] | None = None  # whoever waits for a message
         self._closed = False
 
-    def put(self, message: PlayResponse) -> bool:
+    def put(self, message: ServerMessage) -> bool:
         """Add a message; False if too many wait already."""
         if self._closed:
             return True
@@ -45,14 +44,14 @@ class Outbox:
         older = self._waiting[place].decision
         if older.first_event + len(older.events) != newer.first_event:
             return False  # something between the two was told in another message
-        whole = PlayResponse(decision=newer)
+        whole = ServerMessage(decision=newer)
         del whole.decision.events[:]
         whole.decision.first_event = older.first_event
         whole.decision.events.extend([*older.events, *newer.events])
         self._waiting[place] = whole
         return True
 
-    def close(self, last: PlayResponse) -> None:
+    def close(self, last: ServerMessage) -> None:
         """Nothing comes after this message."""
         if not self._closed:
             self._closed = True
@@ -63,19 +62,15 @@ class Outbox:
         if self._reader is not None and not self._reader.done():
             self._reader.set_result(None)
 
-    async def waiting(self) -> list[PlayResponse]:
+    async def batches(self) -> list[PlayResponse]:
         """What is to be written, as soon as anything waits; nothing at the end."""
         if not self._waiting and not self._closed:
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
-        batch, self._waiting, self._decisions = self._waiting, [], {}
-        return batched(batch) if self._batches else batch
-
-
-def batched(batch: list[PlayResponse]) -> list[PlayResponse]:
-    """The same messages, in as few as possible."""
-    firsts = batch[::BATCH_SIZE]
-    for number, first in enumerate(firsts):
-        begin = number * BATCH_SIZE
-        first.more.extend(batch[begin + 1 : begin + BATCH_SIZE])
-    return firsts
+        waiting, self._waiting, self._decisions = self._waiting, [], {}
+        # Each message is copied once, here: it may be replaced until now, so that it cannot be
+        # built inside its batch.
+        return [
+            PlayResponse(messages=waiting[begin : begin + BATCH_SIZE])
+            for begin in range(0, len(waiting), BATCH_SIZE)
+        ]

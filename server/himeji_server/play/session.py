@@ -12,15 +12,14 @@ from typing import Final
 import himeji
 from himeji import rules
 from himeji.rules.errors import StoreUnavailable, UnknownGame, VersionMismatch
-from himeji.v1.game_pb2 import Want
-from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse, ServerMessage
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.client_errors import as_error
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.queue_commands import QueueCommands
-from himeji_server.ladder.stream import LadderStream, closed_notice, left_notice
+from himeji_server.ladder.stream import LadderStream, ladder_closed, removed_from_queue
 from himeji_server.play.dispatcher import Dispatcher
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
@@ -33,8 +32,8 @@ from himeji_server.tasks import wait_for
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
 _OUT_OF_QUEUE: Final = {
-    BotNotificationKind.LEFT_QUEUE: left_notice,
-    BotNotificationKind.LADDER_CLOSED: closed_notice,
+    BotNotificationKind.LEFT_QUEUE: removed_from_queue,
+    BotNotificationKind.LADDER_CLOSED: ladder_closed,
 }
 
 
@@ -53,7 +52,7 @@ class Session:
         self.stream = secrets.token_hex(8)
         self._use_cases = use_cases
         self._stopped = False
-        self._writer = StreamWriter(use_cases.limits, batches=Want.WANT_MORE_AT_ONCE in hello.wants)
+        self._writer = StreamWriter(use_cases.limits)
         self.close = self._writer.close
         self._ladder = LadderStream(queue_commands, player)
         self._subscriptions = Subscriptions(use_cases, self._ladder, player, hello, self._writer)
@@ -79,9 +78,9 @@ class Session:
             writer.start(self._dispatcher.read, requests)
             writer.start(self._stay_present, ended)
             try:
-                while batch := await writer.outbox.waiting():
-                    for message in batch:
-                        await write(message)
+                while batches := await writer.outbox.batches():
+                    for batch in batches:
+                        await write(batch)
             finally:
                 await self._stop()
         if writer.error is not None:
@@ -120,7 +119,7 @@ class Session:
             if kind is BotNotificationKind.SEATED:
                 self._subscriptions.follow(subject)
             elif kind in _OUT_OF_QUEUE:
-                self._writer.send(PlayResponse(notice=_OUT_OF_QUEUE[kind](subject)))
+                self._writer.send(ServerMessage(left_queue=_OUT_OF_QUEUE[kind](subject)))
             elif subject != self.stream:
                 self.close(StreamEnd.ousted(self.player.bot, subject))
         except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
@@ -132,7 +131,7 @@ class Session:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
         await self._use_cases.open_stream(self.player, self.stream)
         unfinished = await self._unfinished()
-        answer = PlayResponse(request_id=hello_id)
+        answer = ServerMessage(request_id=hello_id)
         answer.welcome.protocol_version = PROTOCOL
         answer.welcome.server = f"himeji/{himeji.__version__}"
         answer.welcome.engine_version = himeji.__version__
@@ -145,7 +144,7 @@ class Session:
         self._writer.send(answer)
         for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
             self._subscriptions.follow(game_id)
-        if Want.WANT_INVITATIONS in self._subscriptions.wants:  # those that came while it was away
+        if self._subscriptions.accepts_invitations:  # those that came while it was away
             for game_id in await self._use_cases.games_of(self.player.bot):
                 self._subscriptions.follow(game_id)
 

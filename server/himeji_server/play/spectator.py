@@ -10,7 +10,7 @@ from typing import Final
 from himeji.rules.errors import HimejiError
 from himeji.v1.game_pb2 import Want
 from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
-from himeji.v1.play_service_pb2 import NoticeKind
+from himeji.v1.play_service_pb2 import StreamEndKind
 
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.live_game import GameView
@@ -21,7 +21,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 
-COMPLETE: Final = StreamEnd(NoticeKind.NOTICE_KIND_COMPLETE, "the game is over")
+COMPLETE: Final = StreamEnd(StreamEndKind.STREAM_END_KIND_COMPLETE, "the game is over")
 
 
 class Spectator:
@@ -42,17 +42,17 @@ class Spectator:
 
     async def run(self) -> AsyncGenerator[WatchGameResponse, None]:
         """Everything there is to tell, and why it ends; raises the error it ends with, if any."""
-        closing = COMPLETE
+        end = COMPLETE
         try:
             async with aclosing(self._messages()) as messages:
                 async for message in messages:
                     yield message
-            closing = COMPLETE if self._over else StreamEnd.draining()
+            end = COMPLETE if self._over else StreamEnd.draining()
         except HimejiError as error:
-            closing = StreamEnd.by(error)
-        yield WatchGameResponse(notice=closing.notice())
-        if closing.error is not None:
-            raise closing.error
+            end = StreamEnd.by(error)
+        yield WatchGameResponse(stream_end=end.to_message())
+        if end.error is not None:
+            raise end.error
 
     async def _messages(self) -> AsyncGenerator[WatchGameResponse, None]:
         """Updates until the game is over or this process stops; raises when the token ends."""

@@ -16,7 +16,7 @@ from himeji.rules.errors import (
     VersionMismatch,
 )
 from himeji.v1.errors_pb2 import ErrorReason
-from himeji.v1.play_service_pb2 import Notice, NoticeKind
+from himeji.v1.play_service_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
 from himeji.wire.errors import retry_delay
 
 from himeji_server import names
@@ -28,13 +28,13 @@ from himeji_server.store.presence import RETIRED
 class StreamEnd:
     """The end of a stream; without an error its status is OK."""
 
-    kind: NoticeKind.ValueType
+    kind: StreamEndKind.ValueType
     message: str
     error: HimejiError | None = None
 
-    def notice(self) -> Notice:
-        """The last message."""
-        out = Notice(kind=self.kind, message=self.message, closing=True)
+    def to_message(self) -> StreamEndMessage:
+        """The last message of the stream."""
+        out = StreamEndMessage(kind=self.kind, message=self.message)
         if self.error is not None:
             out.reason = ErrorReason.Value(f"ERROR_REASON_{self.error.reason}")
             out.incident = self.error.details.get("incident", "")
@@ -44,20 +44,20 @@ class StreamEnd:
         return out
 
     @classmethod
-    def of(cls, kind: NoticeKind.ValueType, error: HimejiError) -> StreamEnd:
+    def of(cls, kind: StreamEndKind.ValueType, error: HimejiError) -> StreamEnd:
         """An end by an error."""
         return cls(kind, error.message, error)
 
     @classmethod
     def goodbye(cls) -> StreamEnd:
         """The client closed its side."""
-        return cls(NoticeKind.NOTICE_KIND_GOODBYE, "all your requests are answered")
+        return cls(StreamEndKind.STREAM_END_KIND_GOODBYE, "all your requests are answered")
 
     @classmethod
     def taken_over(cls) -> StreamEnd:
         """A newer stream of the same bot is open."""
         error = TakenOver("a newer stream of this bot has taken over; do not reconnect")
-        return cls.of(NoticeKind.NOTICE_KIND_TAKEN_OVER, error)
+        return cls.of(StreamEndKind.STREAM_END_KIND_TAKEN_OVER, error)
 
     @classmethod
     def ousted(cls, bot: str, holder: str) -> StreamEnd:
@@ -68,17 +68,17 @@ class StreamEnd:
     def draining(cls) -> StreamEnd:
         """This process is stopping."""
         error = Draining("this server process is stopping; reconnect and resume")
-        return cls.of(NoticeKind.NOTICE_KIND_DRAINING, error)
+        return cls.of(StreamEndKind.STREAM_END_KIND_DRAINING, error)
 
     @classmethod
     def slow_reader(cls, most: int) -> StreamEnd:
         """The client does not read."""
-        return cls.of(NoticeKind.NOTICE_KIND_SLOW_READER, slow_reader(most))
+        return cls.of(StreamEndKind.STREAM_END_KIND_SLOW_READER, slow_reader(most))
 
     @classmethod
     def protocol_error(cls, sentence: str) -> StreamEnd:
         """The client broke the order of the protocol."""
-        return cls.of(NoticeKind.NOTICE_KIND_PROTOCOL_ERROR, InvalidRequest(sentence))
+        return cls.of(StreamEndKind.STREAM_END_KIND_PROTOCOL_ERROR, InvalidRequest(sentence))
 
     @classmethod
     def by(cls, error: HimejiError) -> StreamEnd:
@@ -86,14 +86,14 @@ class StreamEnd:
         for kind, errors in _KINDS.items():
             if isinstance(error, errors):
                 return cls.of(kind, error)
-        return cls.of(NoticeKind.NOTICE_KIND_REFUSED, error)
+        return cls.of(StreamEndKind.STREAM_END_KIND_REFUSED, error)
 
 
 _KINDS = {
-    NoticeKind.NOTICE_KIND_VERSION_MISMATCH: VersionMismatch,
-    NoticeKind.NOTICE_KIND_TOKEN_REVOKED: InvalidToken,
-    NoticeKind.NOTICE_KIND_PROTOCOL_ERROR: InvalidRequest,
-    NoticeKind.NOTICE_KIND_UNAVAILABLE: Unavailable,
-    NoticeKind.NOTICE_KIND_LIMIT_EXCEEDED: LimitExceeded,
-    NoticeKind.NOTICE_KIND_INTERNAL_FAULT: InternalFault,
+    StreamEndKind.STREAM_END_KIND_VERSION_MISMATCH: VersionMismatch,
+    StreamEndKind.STREAM_END_KIND_TOKEN_REVOKED: InvalidToken,
+    StreamEndKind.STREAM_END_KIND_PROTOCOL_ERROR: InvalidRequest,
+    StreamEndKind.STREAM_END_KIND_UNAVAILABLE: Unavailable,
+    StreamEndKind.STREAM_END_KIND_LIMIT_EXCEEDED: LimitExceeded,
+    StreamEndKind.STREAM_END_KIND_INTERNAL_FAULT: InternalFault,
 }

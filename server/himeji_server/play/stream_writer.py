@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import ParamSpec
 
 from himeji.rules.errors import HimejiError
-from himeji.v1.play_service_pb2 import PlayResponse
+from himeji.v1.play_service_pb2 import ServerMessage
 
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import Limits
@@ -21,10 +21,9 @@ _P = ParamSpec("_P")
 class StreamWriter:
     """Messages to a client, and the tasks of its stream; made in the task that writes them."""
 
-    def __init__(self, limits: Limits, *, batches: bool) -> None:
-        """`batches`: the client takes several messages as one."""
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.outbox = Outbox(limits.messages_waiting, batches=batches)
+        self.outbox = Outbox(limits.messages_waiting)
         self._tasks = TaskSet()
         self._end: StreamEnd | None = None
         self._writing_task = asyncio.current_task()
@@ -34,7 +33,7 @@ class StreamWriter:
         """The error with which the stream ends, if any."""
         return self._end.error if self._end is not None else None
 
-    def send(self, message: PlayResponse) -> None:
+    def send(self, message: ServerMessage) -> None:
         """Queue a message; the stream of a client that does not read is closed."""
         if not self.outbox.put(message) and self._end is None:
             self.close(StreamEnd.slow_reader(self.limits.messages_waiting))
@@ -44,7 +43,7 @@ class StreamWriter:
         """End the stream with a last message that says why."""
         if self._end is None:
             self._end = end
-            self.outbox.close(PlayResponse(notice=end.notice()))
+            self.outbox.close(ServerMessage(stream_end=end.to_message()))
 
     def start(
         self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs

@@ -6,8 +6,8 @@ import asyncio
 from typing import Final
 
 from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable
-from himeji.v1.game_pb2 import Decision, Want
-from himeji.v1.play_service_pb2 import Hello, PlayResponse
+from himeji.v1.game_pb2 import Decision
+from himeji.v1.play_service_pb2 import Hello, ServerMessage
 
 from himeji_server.games.answers import Receipt
 from himeji_server.games.client_errors import as_error
@@ -38,7 +38,9 @@ class Subscriptions:
     ) -> None:
         self._use_cases, self._writer = use_cases, writer
         self._ladder, self._player = ladder, player
-        self.wants = frozenset(hello.wants)
+        self.accepts_invitations = hello.accept_invitations
+        self._wants = frozenset(hello.wants)
+        self._next_in_accepted = hello.next_decision_in_accepted
         self.resumed = {
             each.game_id: each.event_count if each.HasField("event_count") else None
             for each in hello.resume
@@ -61,7 +63,7 @@ class Subscriptions:
             view = await self._load(game_id)
         except HimejiError as error:
             if game_id in self.resumed:
-                self._writer.send(PlayResponse(rejected=rejection(error, game_id)))
+                self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
             return
         finally:
             self._opening.discard(game_id)
@@ -71,7 +73,8 @@ class Subscriptions:
         self._games[game_id] = GameFeed(
             bot=self._player.bot,
             ladder=self._ladder,
-            wants=self.wants,
+            wants=self._wants,
+            next_in_accepted=self._next_in_accepted,
             send=self._writer.send,
             now=self._use_cases.now,
             events=self.resumed.get(game_id),
@@ -85,7 +88,7 @@ class Subscriptions:
             try:
                 await self._use_cases.register(game_id)
                 view = await self._use_cases.view(game_id)
-                if Want.WANT_INVITATIONS in self.wants and game_id not in self._declined:
+                if self.accepts_invitations and game_id not in self._declined:
                     view = await self._use_cases.accept_invitations(self._player, view)
             except StoreUnavailable:
                 await asyncio.sleep(POLL_SECONDS)
@@ -97,7 +100,7 @@ class Subscriptions:
         if game_id in self.resumed:
             del self.resumed[game_id]  # once
             error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
-            self._writer.send(PlayResponse(rejected=rejection(error, game_id)))
+            self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
 
     def _on_change(self, view: GameView) -> None:
         """Send what is new in a game; an error here ends the stream."""
@@ -117,7 +120,7 @@ class Subscriptions:
 
     def _on_gone(self, game_id: str, error: HimejiError) -> None:
         """The store has lost the game: the client need not wait for it."""
-        self._writer.send(PlayResponse(rejected=rejection(error, game_id)))
+        self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
         self._unsubscribe(game_id)
 
     def _unsubscribe(self, game_id: str) -> None:
@@ -131,9 +134,9 @@ class Subscriptions:
 
     # --- what answers to requests need -----------------------------------------------------------
 
-    def accepted(self, request_id: str, view: GameView, receipt: Receipt) -> PlayResponse:
+    def accepted(self, request_id: str, view: GameView, receipt: Receipt) -> ServerMessage:
         """An answer that stands, with what follows from it if the client wants that."""
-        feed, out = self._games.get(view.game_id), PlayResponse(request_id=request_id)
+        feed, out = self._games.get(view.game_id), ServerMessage(request_id=request_id)
         write = write_accepted if feed is None else feed.write_accepted
         write(out.accepted, view, receipt)
         return out

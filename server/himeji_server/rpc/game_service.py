@@ -175,7 +175,7 @@ class GameService:
             try:
                 stack.enter_context(self._watchers.slot(current_caller().owner))
             except LimitExceeded as error:
-                yield WatchGameResponse(notice=StreamEnd.by(error).notice())
+                yield WatchGameResponse(stream_end=StreamEnd.by(error).to_message())
                 raise
             stack.enter_context(metrics.WATCH_STREAMS.track_inprogress())
             ended = stack.enter_context(self._streams.register(current_caller()))

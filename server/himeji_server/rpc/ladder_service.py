@@ -102,7 +102,7 @@ class LadderService:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
                 end = StreamEnd.by(error)
-        yield pb.WatchResultsResponse(notice=end.notice())
+        yield pb.WatchResultsResponse(stream_end=end.to_message())
         if end.error is not None:
             raise end.error
 

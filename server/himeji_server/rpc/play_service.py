@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, NoReturn
 
 from himeji.rules.errors import HimejiError, InvalidRequest
-from himeji.v1.play_service_pb2 import PlayRequest, PlayResponse
+from himeji.v1.play_service_pb2 import ClientMessage, PlayRequest, PlayResponse, ServerMessage
 
 from himeji_server import metrics
 from himeji_server.accounts.caller import Caller, current_caller
@@ -54,7 +54,7 @@ class PlayService:
             stack.callback(self._sessions.discard, session)
             ended = stack.enter_context(self._streams.register(caller))
             stack.enter_context(metrics.PLAY_STREAMS.track_inprogress())
-            await session.run(first.request_id, requests, context.write, ended)
+            await session.run(first.messages[0].request_id, requests, context.write, ended)
 
     def overload_handler(
         self,
@@ -65,13 +65,14 @@ class PlayService:
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:
         """The session that a Hello opens; raises the reason why it cannot."""
-        if first.WhichOneof("body") != "hello":
+        if _first_message(first).WhichOneof("body") != "hello":
             raise InvalidRequest("the first message has to be Hello")
-        if first.more:
-            raise InvalidRequest("Hello has to come alone", {"field": "more"})
-        check_hello(first.hello)
-        player = await self._use_cases.player(caller, first.hello.bot, first.hello.bot_version)
-        return Session(self._use_cases, self._queue_commands, caller, player, first.hello)
+        if len(first.messages) > 1:
+            raise InvalidRequest("Hello has to come alone", {"field": "messages"})
+        hello = first.messages[0].hello
+        check_hello(hello)
+        player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
+        return Session(self._use_cases, self._queue_commands, caller, player, hello)
 
     def drain(self) -> None:
         """Tell every stream that this process is stopping."""
@@ -84,11 +85,18 @@ async def _refuse(
     error: HimejiError, first: PlayRequest, requests: AsyncIterator[PlayRequest], context: Any
 ) -> NoReturn:
     """End a stream that could not be opened with a message that says why, and raise the reason."""
-    if first.WhichOneof("body") is None:
+    if not first.messages:
         # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
                 first = await anext(requests, first)
-    notice = StreamEnd.by(error).notice()
-    await context.write(PlayResponse(request_id=first.request_id, notice=notice))
+    last = ServerMessage(
+        request_id=_first_message(first).request_id, stream_end=StreamEnd.by(error).to_message()
+    )
+    await context.write(PlayResponse(messages=[last]))
     raise error
+
+
+def _first_message(first: PlayRequest) -> ClientMessage:
+    """The message that opens a stream; an empty one where there is none."""
+    return first.messages[0] if first.messages else ClientMessage()

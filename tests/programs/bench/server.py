@@ -3,12 +3,13 @@
 The amount of work is fixed: a number of games, a number of round trips. The arena runs as a process
 of its own with its embedded, durable Redis; the bots of this module answer with the lowest legal
 action that is no exchange, which costs them nothing. Each plays many games on its stream, once with
-batched messages, as the SDK does, and once without.
+batched answers, as the SDK does, and once with a message for each of them. The arena sends together
+what waits for a bot either way.
 
 There are two echoes, with as many round trips under way as there are games. The faster one has a
 stream for each of them, which gRPC sends together; the arena with batched messages is compared with
-that. The other has as many streams as the arena has bots; the arena without batching is compared
-with that.
+that. The other has as many streams as the arena has bots; the arena without batched answers is
+compared with that.
 """
 
 import asyncio
@@ -106,16 +107,11 @@ class BenchBot:
     async def run(self, channel, games):
         stub = play_service_pb2_grpc.PlayServiceStub(channel)
         self.call = stub.Play(metadata=self.arena.metadata)
-        wants = [game_pb2.WANT_NEXT_DECISION]
-        if self.batched:
-            wants.append(game_pb2.WANT_MORE_AT_ONCE)
-        hello = play.Hello(protocol_version=1, bot=self.name, wants=wants)
-        await self.call.write(play.PlayRequest(hello=hello))
-        while (message := await self.call.read()) is not grpc.aio.EOF:
-            self.received += message.ByteSize()
-            await self._write(
-                [act for each in (message, *message.more) for act in self._handle(each)]
-            )
+        hello = play.Hello(protocol_version=1, bot=self.name, next_decision_in_accepted=True)
+        await self.call.write(play.PlayRequest(messages=[play.ClientMessage(hello=hello)]))
+        while (batch := await self.call.read()) is not grpc.aio.EOF:
+            self.received += batch.ByteSize()
+            await self._write([act for each in batch.messages for act in self._handle(each)])
             if self.over == games:
                 await self.call.done_writing()
 
@@ -158,15 +154,14 @@ class BenchBot:
         self.decisions += 1
         action = next(each for each in decision.legal_actions if each > 4)
         act = play.Act(game_id=decision.game_id, decision_id=decision.decision_id, actions=[action])
-        return play.PlayRequest(act=act)
+        return play.ClientMessage(act=act)
 
-    async def _write(self, requests):
-        if self.batched and requests:
-            requests[0].more.extend(requests[1:])
-            del requests[1:]
-        for message in requests:
-            self.sent += message.ByteSize()
-            await self.call.write(message)
+    async def _write(self, messages):
+        batches = [messages] if self.batched and messages else [[each] for each in messages]
+        for batch in batches:
+            request = play.PlayRequest(messages=batch)
+            self.sent += request.ByteSize()
+            await self.call.write(request)
 
 
 def channel_to(address, *options):

@@ -215,9 +215,10 @@ class StreamClient(ChaosClient):
         for game_id in self.games:
             hello.resume.add(game_id=game_id, event_count=self.events[game_id])
         try:
-            await call.write(play.PlayRequest(hello=hello))
-            while self.games and (message := await call.read()) is not grpc.aio.EOF:
-                await self._handle(call, message)
+            await call.write(request_of(hello=hello))
+            while self.games and (batch := await call.read()) is not grpc.aio.EOF:
+                for message in batch.messages:
+                    await self._handle(call, message)
         finally:
             call.cancel()
 
@@ -241,7 +242,7 @@ class StreamClient(ChaosClient):
         await self._resign_if_due(game_id)
         actions = self.choose(decision)
         number = decision.decision_id
-        act = play.PlayRequest(act=play.Act(game_id=game_id, decision_id=number, actions=actions))
+        act = request_of(act=play.Act(game_id=game_id, decision_id=number, actions=actions))
         await call.write(act)
         chance = self.random.random()
         if chance < 0.1:
@@ -261,7 +262,7 @@ class StreamClient(ChaosClient):
             await self._pause()
             game_id, number = key
             act = play.Act(game_id=game_id, decision_id=number, actions=actions)
-            await call.write(play.PlayRequest(act=act))
+            await call.write(request_of(act=act))
         elif name == "ALREADY_DECIDED" and self._is_acknowledged(*key):
             self.history.counts["other answers refused"] += 1
         elif name not in (*_RETRYABLE_REASONS, *_TOO_LATE):
@@ -271,3 +272,8 @@ class StreamClient(ChaosClient):
             if name == "UNKNOWN_GAME":
                 self.games.pop(rejected.game_id, None)
             raise asyncio.InvalidStateError("the next stream brings the open decisions again")
+
+
+def request_of(**body):
+    """One message of the client, in a batch of its own."""
+    return play.PlayRequest(messages=[play.ClientMessage(**body)])
