@@ -51,6 +51,14 @@ def test_the_references_were_found():
     assert len(ROWS) > 100
 
 
+def test_every_test_that_a_recipe_names_exists():
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    tests = [ROOT / name for name in FILES if name.startswith("tests/") and name.endswith(".py")]
+    defined = re.findall(r"def (test_\w+)", "\n".join(each.read_text("utf-8") for each in tests))
+    assert len(named) > 5
+    assert named <= set(defined)
+
+
 @pytest.mark.parametrize(("words", "files"), ROWS)
 def test_every_word_of_the_glossary_has_one_file_in_which_it_occurs(words, files):
     assert files, f"{words} has no file"
