@@ -4,9 +4,12 @@ import asyncio
 
 import grpc
 import pytest
+from himeji.rules.errors import StoreUnavailable
 from himeji.v1 import play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.ladder_service_pb2 import WatchResultsRequest
+from himeji_server.games import notifications
+from himeji_server.play import session
 from himeji_server.store import Store
 from himeji_server.store.queues import QueueStore
 
@@ -194,6 +197,35 @@ async def test_a_bot_taken_out_by_a_call_hears_it_on_its_stream(arena):
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await (await arena.owner("bob")).ladder("LeaveLadder", bot="ann/bot")
     assert reason_of(refused.value) == "FORBIDDEN"
+
+
+async def test_a_removal_whose_notification_was_lost_is_sent_all_the_same(arena, monkeypatch):
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
+    client = await arena.owner("ann")
+    stream = await client.stream()
+    await enter(stream)
+    with monkeypatch.context() as patched:
+        patched.setattr(notifications.Notifications, "_dispatch", lambda *_: None)
+        await client.ladder("LeaveLadder", bot="ann/bot")
+        message = (await stream.until("left_queue")).left_queue
+    assert (message.ladder, message.reason) == ("base-2p", left("REMOVED"))
+
+
+async def test_a_repeated_removal_notifies_a_stream_that_the_first_one_did_not(arena, monkeypatch):
+    client = await arena.owner("ann")
+    stream = await client.stream()
+    await enter(stream)
+
+    async def die(*_):
+        raise StoreUnavailable("the process died before it notified anybody")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(QueueStore, "notify_left", die)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await client.ladder("LeaveLadder", bot="ann/bot")
+    await client.ladder("LeaveLadder", bot="ann/bot")
+    message = (await stream.until("left_queue")).left_queue
+    assert (message.ladder, message.reason) == ("base-2p", left("REMOVED"))
 
 
 async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_by_itself(arena):

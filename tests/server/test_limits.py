@@ -31,7 +31,7 @@ from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
-from himeji_server.play.outbox import Outbox
+from himeji_server.play.stream_writer import Outbox
 from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter, TokenBucket
 from himeji_server.settings import Settings
 from himeji_server.store import Store

@@ -12,7 +12,7 @@ from google.protobuf.duration_pb2 import Duration
 from himeji.v1 import account_service_pb2 as accounts, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopReason, Want
 from himeji_server.games import notifications
-from himeji_server.play import outbox, session
+from himeji_server.play import session, stream_writer
 from himeji_server.store import keys, presence
 from himeji_server.store.notifications import BotNotificationKind
 
@@ -1013,7 +1013,7 @@ async def waiting_in(box):
 
 
 async def test_a_decision_that_was_never_read_gives_its_events_to_the_newer_one():
-    box = outbox.Outbox(9)
+    box = stream_writer.Outbox(9)
     box.put(decision_of("g", 1, 0, 5))
     box.put(play.ServerMessage(request_id="x"))
     box.put(decision_of("g", 4, 5, 3))
@@ -1025,14 +1025,14 @@ async def test_a_decision_that_was_never_read_gives_its_events_to_the_newer_one(
 
 
 async def test_a_decision_whose_events_do_not_follow_replaces_nothing():
-    box = outbox.Outbox(9)
+    box = stream_writer.Outbox(9)
     box.put(decision_of("g", 1, 0, 5))
     box.put(decision_of("g", 4, 7, 3))  # two events went out with a refusal in between
     assert [m.decision.decision_id for m in await waiting_in(box)] == [1, 4]
 
 
 async def test_what_waits_goes_out_in_as_few_batches_as_possible():
-    box = outbox.Outbox(1000)
+    box = stream_writer.Outbox(1000)
     told = [play.ServerMessage(request_id=str(n)) for n in range(66)]
     for message in told:
         box.put(message)
@@ -1042,7 +1042,7 @@ async def test_what_waits_goes_out_in_as_few_batches_as_possible():
 
 
 async def test_only_so_many_messages_wait():
-    box = outbox.Outbox(9)
+    box = stream_writer.Outbox(9)
     for _ in range(9):
         assert box.put(play.ServerMessage())
     assert not box.put(play.ServerMessage())

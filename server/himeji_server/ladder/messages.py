@@ -1,4 +1,4 @@
-"""Ladders, tickets, standings, seasons and audit entries as messages of the contract."""
+"""Ladders, queues, standings, seasons and audit entries as messages of the contract."""
 
 from collections.abc import Iterable
 
@@ -11,6 +11,7 @@ from himeji.v1.ladder_service_pb2 import (
     Standing,
     Ticket as TicketMessage,
 )
+from himeji.v1.play_service_pb2 import LeftQueue, LeftQueueReason
 
 from himeji_server.ladder.ladders import Ladder
 from himeji_server.ladder.standings import StandingsRow, write_rating
@@ -96,3 +97,26 @@ def audit_message(record: AuditRecord) -> AuditEntry:
     )
     out.create_time.FromMilliseconds(record.time)
     return out
+
+
+def ladder_closed(ladder: str) -> LeftQueue:
+    """The bot is out of a queue because its ladder was closed."""
+    return LeftQueue(
+        ladder=ladder,
+        reason=LeftQueueReason.LEFT_QUEUE_REASON_LADDER_CLOSED,
+        message=f"{ladder} was closed: out of its queue",
+    )
+
+
+def removed_from_queue(ladder: str) -> LeftQueue:
+    """The bot is out of a queue by LeaveLadder."""
+    return left_queue(ladder, LeftQueueReason.LEFT_QUEUE_REASON_REMOVED)
+
+
+def left_queue(ladder: str, reason: LeftQueueReason.ValueType) -> LeftQueue:
+    """The bot is out of a queue, or of all."""
+    return LeftQueue(
+        ladder=ladder,
+        reason=reason,
+        message=f"out of the queue of {ladder}" if ladder else "out of all queues",
+    )

@@ -1,15 +1,18 @@
 """What bots and their owners ask of queues, by stream or by call: enter, leave, ready, decline."""
 
+from collections.abc import Collection
 from typing import Final
 
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused
 from himeji.v1.game_pb2 import EndReason
+from himeji.v1.play_service_pb2 import LeftQueue
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
+from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
 from himeji_server.store.game_records import OVER, WAITING
@@ -80,9 +83,25 @@ class QueueCommands:
             # Noted first: a stream that is reconnecting must not enter again.
             await self._queues.note_removal(name, player.bot)
         left = await self.leave(player.bot, ladder)
-        for name in left:
+        # All of them: a retry does not know whether the first try came to notify the stream.
+        for name in self._ladders.names_of(ladder):
             await self._queues.notify_left(player.bot, name)
         return left
+
+    async def lost_places(self, bot: str, entered: Collection[str]) -> list[LeftQueue]:
+        """Why the bot is out of queues that it entered, where that was not its own doing.
+
+        The notification of a removal may be lost with the process that receives it, so a stream
+        asks now and then.
+        """
+        waiting = await self.ladders_of(bot) if entered else []
+        found = []
+        for ladder in sorted(set(entered).difference(waiting)):
+            if not self.is_open(ladder):
+                found.append(ladder_closed(ladder))
+            elif await self._queues.is_removed(ladder, bot):
+                found.append(removed_from_queue(ladder))
+        return found
 
     async def ladders_of(self, bot: str) -> list[str]:
         """The ladders in whose queue a bot is."""

@@ -15,6 +15,7 @@ from himeji.v1.play_service_pb2 import (
 
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import Player
+from himeji_server.ladder.messages import ladder_closed, left_queue, removed_from_queue
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.ready_check import (
     assigned_seats,
@@ -34,6 +35,7 @@ class LadderStream:
         self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
+        self._entered: set[str] = set()  # queues that the client believes to be in
         self._handlers: dict[str, Callable[[ClientMessage, ServerMessage], Awaitable[None]]] = {
             "enter": self._enter,
             "leave": self._leave,
@@ -54,19 +56,33 @@ class LadderStream:
         enter = request.enter
         ladder = enter.ladder
         if enter.again and not self._queue_commands.is_open(ladder):
-            out.left_queue.CopyFrom(ladder_closed(ladder))
+            self.left(out, ladder_closed(ladder))
         elif not await self._queue_commands.enter(
             self._player, ladder, enter.max_games, again=enter.again
         ):
-            out.left_queue.CopyFrom(removed_from_queue(ladder))
+            self.left(out, removed_from_queue(ladder))
         else:
+            self._entered.add(ladder)
             entered = EnteredQueue(ladder=ladder, message=f"waiting on {ladder}")
             out.entered_queue.CopyFrom(entered)
 
     async def _leave(self, request: ClientMessage, out: ServerMessage) -> None:
         ladder = request.leave.ladder
         await self._queue_commands.leave(self._player.bot, ladder)
-        out.left_queue.CopyFrom(_left(ladder, LeftQueueReason.LEFT_QUEUE_REASON_ASKED))
+        self.left(out, left_queue(ladder, LeftQueueReason.LEFT_QUEUE_REASON_ASKED))
+
+    def left(self, out: ServerMessage, message: LeftQueue) -> None:
+        """Write that the bot is out of a queue, or of all."""
+        self._entered.difference_update([message.ladder] if message.ladder else [*self._entered])
+        out.left_queue.CopyFrom(message)
+
+    async def lost_places(self) -> list[ServerMessage]:
+        """What the client has to be told of queues that it believes to be in."""
+        messages = []
+        for message in await self._queue_commands.lost_places(self._player.bot, self._entered):
+            messages.append(ServerMessage())
+            self.left(messages[-1], message)
+        return messages
 
     async def _ready(self, request: ClientMessage, out: ServerMessage) -> None:
         ready = request.ready
@@ -95,26 +111,3 @@ class LadderStream:
         if view.game_id in self._declined:
             return None  # the bot was told when it declined
         return seating_failed(view, self._player.bot, self._queue_commands.ready_ms(view))
-
-
-def ladder_closed(ladder: str) -> LeftQueue:
-    """The bot is out of a queue because its ladder was closed."""
-    return LeftQueue(
-        ladder=ladder,
-        reason=LeftQueueReason.LEFT_QUEUE_REASON_LADDER_CLOSED,
-        message=f"{ladder} was closed: out of its queue",
-    )
-
-
-def removed_from_queue(ladder: str) -> LeftQueue:
-    """The bot is out of a queue by LeaveLadder."""
-    return _left(ladder, LeftQueueReason.LEFT_QUEUE_REASON_REMOVED)
-
-
-def _left(ladder: str, reason: LeftQueueReason.ValueType) -> LeftQueue:
-    """The bot is out of a queue, or of all."""
-    return LeftQueue(
-        ladder=ladder,
-        reason=reason,
-        message=f"out of the queue of {ladder}" if ladder else "out of all queues",
-    )

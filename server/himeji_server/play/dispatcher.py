@@ -27,10 +27,9 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.rejections import refused_answer, rejection
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.stream import REQUESTS, LadderStream
-from himeji_server.play.game_feed import seat_lost
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
-from himeji_server.play.subscriptions import Subscriptions
+from himeji_server.play.subscriptions import Subscriptions, seat_lost
 from himeji_server.rate_limits import TokenBucket
 
 _WITHOUT_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)
@@ -66,7 +65,7 @@ class Dispatcher:
         subscriptions: Subscriptions,
         writer: StreamWriter,
     ) -> None:
-        """`caller` is whoever opened the stream, speaking for the stream's bot alone."""
+        """`caller` opened the stream, and acts for the stream's bot alone."""
         self.bot = caller.bot
         self._use_cases, self._ladder, self._caller = use_cases, ladder, caller
         self._subscriptions, self._writer = subscriptions, writer

@@ -18,8 +18,9 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.client_errors import as_error
 from himeji_server.games.use_cases import GameUseCases, Player
+from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.queue_commands import QueueCommands
-from himeji_server.ladder.stream import LadderStream, ladder_closed, removed_from_queue
+from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.dispatcher import Dispatcher
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
@@ -71,16 +72,14 @@ class Session:
         write: Callable[[PlayResponse], Awaitable[None]],
         ended: asyncio.Event,
     ) -> None:
-        """Write what the client is told; raises the error with which the stream ends, if any."""
+        """Run the stream to its end; raises the error with which it ends, if any."""
         writer = self._writer
         with self._use_cases.subscribe_bot(self.player.bot, self._on_bot_event):
             writer.start(self._open, hello_id)
             writer.start(self._dispatcher.read, requests)
             writer.start(self._stay_present, ended)
             try:
-                while batches := await writer.outbox.batches():
-                    for batch in batches:
-                        await write(batch)
+                await writer.write_all(write)
             finally:
                 await self._stop()
         if writer.error is not None:
@@ -102,16 +101,18 @@ class Session:
         self.close(StreamEnd.by(token_ended()))
 
     async def _renew_presence(self) -> None:
-        """Renew the bot's presence, and follow games whose notification was lost."""
+        """Renew the bot's presence, and make up for notifications that were lost."""
         bot = self.player.bot
         holder = await self._use_cases.renew_stream(bot, self.stream)
         if holder != self.stream:
             self.close(StreamEnd.ousted(bot, holder))
         for game_id in await self._use_cases.games_of(bot):
             self._subscriptions.follow(game_id)
+        for message in await self._ladder.lost_places():
+            self._writer.send(message)
 
     def _on_bot_event(self, event: BotNotification) -> None:
-        """Handle an event of the bot; an error here must not reach whoever dispatches it."""
+        """Handle an event of the bot; an error here must not reach the dispatcher."""
         if self._stopped:
             return
         try:
@@ -119,10 +120,12 @@ class Session:
             if kind is BotNotificationKind.SEATED:
                 self._subscriptions.follow(subject)
             elif kind in _OUT_OF_QUEUE:
-                self._writer.send(ServerMessage(left_queue=_OUT_OF_QUEUE[kind](subject)))
+                message = ServerMessage()
+                self._ladder.left(message, _OUT_OF_QUEUE[kind](subject))
+                self._writer.send(message)
             elif subject != self.stream:
                 self.close(StreamEnd.ousted(self.player.bot, subject))
-        except Exception as raised:  # noqa: BLE001 - whatever it is, the client hears why
+        except Exception as raised:  # noqa: BLE001 - the client gets the reason
             self.close(StreamEnd.by(as_error(raised, "Play")))
 
     # --- Hello ----------------------------------------------------------------------------------
