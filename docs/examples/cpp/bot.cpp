@@ -67,7 +67,7 @@ struct Bot {
   std::unique_ptr<GameService::Stub> games = GameService::NewStub(channel);
   std::unique_ptr<PlayService::Stub> plays = PlayService::NewStub(channel);
   std::unique_ptr<grpc::ClientReaderWriter<PlayRequest, PlayResponse>> stream = nullptr;
-  std::map<std::string, Act> unanswered = {};  // by game: an Act that has no answer yet
+  std::map<std::string, ClientMessage> unanswered = {};  // by game: an Act that has no answer yet
   int failures = 0;
   bool over = false;
 
@@ -93,15 +93,15 @@ struct Bot {
   Status play() {
     const auto context = call();
     stream = plays->Play(context.get());
-    PlayRequest request;
-    Hello& hello = *request.add_messages()->mutable_hello();
+    ClientMessage first;
+    Hello& hello = *first.mutable_hello();
     hello.set_client("cpp-bot/1");
     hello.set_protocol_version(1);
     hello.set_bot(name);
     hello.add_wants(WANT_ACTION_TEXTS);
     // Open decisions come again by themselves; naming the game makes sure to hear of its end.
     if (!mine.empty()) hello.add_resume()->set_game_id(mine);
-    stream->Write(request);
+    send(first);
     PlayResponse batch;
     Status refused;
     while (refused.ok() && stream->Read(&batch))
@@ -112,12 +112,19 @@ struct Bot {
     return refused.ok() ? status : refused;
   }
 
+  // What is said goes in batches, of one message here.
+  void send(const ClientMessage& message) {
+    PlayRequest batch;
+    *batch.add_messages() = message;
+    stream->Write(batch);
+  }
+
   // A bot answers what it is asked; what it does not know it may leave alone.
   Status answer(const ServerMessage& message) {
     if (message.has_welcome()) return welcome();
-    PlayRequest ready;
-    ready.add_messages()->mutable_ready()->set_game_id(message.seated().game().game_id());
-    if (message.seated().has_ready_deadline()) stream->Write(ready);
+    ClientMessage ready;
+    ready.mutable_ready()->set_game_id(message.seated().game().game_id());
+    if (message.seated().has_ready_deadline()) send(ready);
     if (message.has_decision()) decide(message.decision());
     if (message.has_accepted()) unanswered.erase(message.accepted().game_id());
     if (message.has_game_over()) end(message.game_over());
@@ -149,21 +156,14 @@ struct Bot {
     return status;
   }
 
-  // What is said goes in batches, of one message here.
-  void send(const Act& act) {
-    PlayRequest request;
-    *request.add_messages()->mutable_act() = act;
-    stream->Write(request);
-  }
-
   void decide(const Decision& decision) {
-    Act& act = unanswered[decision.game_id()];
+    Act& act = *unanswered[decision.game_id()].mutable_act();
     if (act.decision_id() == decision.decision_id()) return;  // asked again, answered already
     act.set_game_id(decision.game_id());
     act.set_decision_id(decision.decision_id());
     act.clear_actions();
     act.add_actions(choose(decision));
-    send(act);
+    send(unanswered[decision.game_id()]);
   }
 
   Status rejected(const Rejected& rejected) {
