@@ -1,6 +1,6 @@
 """Rate limits (token buckets), concurrency limits, and the errors for what exceeds a limit.
 
-Both are counted in the memory of each process; games are counted in the store (games/quota.py).
+Both are counted in the memory of each process; games are counted in the store (store/quotas.py).
 """
 
 import time

@@ -29,10 +29,10 @@ MANIFESTS = {
 POD = MANIFESTS["arena.yaml Deployment"]["spec"]["template"]["spec"]
 DOOR = dict(
     re.findall(
-        r"bind :(\d+)\n  server \w+ 127\.0\.0\.1:(\d+)", (DEPLOY / "haproxy/door.cfg").read_text()
+        r"bind :(\d+)\n  server \w+ 127\.0\.0\.1:(\d+)", (DEPLOY / "haproxy/proxy.cfg").read_text()
     )
 )
-"""The ports of the door, each with the port of the arena behind it."""
+"""The ports of the proxy, each with the port of the arena behind it."""
 
 VERSIONS = ("1.30", kubernetes_validate.latest_version())
 """The oldest Kubernetes that is promised, and the newest that is known."""
@@ -110,7 +110,7 @@ def test_the_compose_file_fits_the_specification():
         (("services", "arena", "port"), ["127.0.0.1:50051:50050"]),
         (("services", "redis", "healthcheck", "retries"), ["many"]),
         (("services", "arena", "depends_on", "redis", "condition"), "service_awake"),
-        (("services", "door", "read_only"), {"really": True}),
+        (("services", "proxy", "read_only"), {"really": True}),
     ],
     ids=lambda each: ".".join(each) if isinstance(each, tuple) else "",
 )
@@ -162,15 +162,15 @@ def test_every_setting_is_one_of_the_arena_and_has_a_value_it_takes(way, monkeyp
 
 
 @pytest.mark.parametrize("way", ["compose", "Kubernetes"])
-def test_the_door_leads_to_the_ports_of_the_arena(way):
+def test_the_proxy_leads_to_the_ports_of_the_arena(way):
     _, environment = settings()[way]
     ports = ("HIMEJI_PORT", "HIMEJI_HTTP_PORT", "HIMEJI_METRICS_PORT")
     assert sorted(DOOR.values()) == sorted(environment[port] for port in ports)
 
 
-def test_compose_publishes_ports_of_the_door_on_this_machine_alone():
-    door = COMPOSE["services"]["door"]
-    assert door["network_mode"] == "service:arena"
+def test_compose_publishes_ports_of_the_proxy_on_this_machine_alone():
+    proxy = COMPOSE["services"]["proxy"]
+    assert proxy["network_mode"] == "service:arena"
     published = [each.split(":") for each in COMPOSE["services"]["arena"]["ports"]]
     assert {host for host, _, _ in published} == {"127.0.0.1"}
     assert {inside for _, _, inside in published} <= DOOR.keys()
@@ -185,8 +185,8 @@ def test_only_the_arena_is_in_the_network_of_redis_and_nothing_has_a_password():
 
 
 def test_kubernetes_asks_for_ports_and_health_that_there_are():
-    (door,) = POD["initContainers"]
-    ports = {each["name"]: str(each["containerPort"]) for each in door["ports"]}
+    (proxy,) = POD["initContainers"]
+    ports = {each["name"]: str(each["containerPort"]) for each in proxy["ports"]}
     assert set(ports.values()) <= DOOR.keys()
     arena = arena_of_the_pod()
     probes = [arena[kind]["grpc"] for kind in ("startupProbe", "livenessProbe", "readinessProbe")]

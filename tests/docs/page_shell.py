@@ -9,7 +9,8 @@ from pathlib import Path
 from loadtest.arena import clean_environment
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])]
+FIRST_PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+PAGES = [*FIRST_PAGES, *sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*/*.md")])]
 SHORTER = {" mcts ": " mcts:seconds=0.05 ", " doctor mybot": " doctor mybot --games 2"}
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"`(himeji [^`]+)`")

@@ -242,7 +242,7 @@ def test_an_arena_that_is_not_there_ends_the_run_in_one_line():
 
 
 def test_a_bot_of_somebody_else_is_refused(endpoint):
-    with pytest.raises(Forbidden, match="nobody/bot is a bot of somebody else"):
+    with pytest.raises(Forbidden, match="nobody/bot is a bot of another owner"):
         run(RandomBot(), endpoint.target, endpoint.token, name="nobody/bot")
 
 

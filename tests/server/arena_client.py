@@ -93,7 +93,7 @@ class Follower:
             assert decision.position == to_position(mirror)
 
 
-class Door:
+class ArenaClient:
     """A channel to an arena with a token: stubs, and calls that read errors."""
 
     def __init__(self, address, secret):
@@ -134,8 +134,8 @@ class Door:
 
 
 @asynccontextmanager
-async def door(address, secret):
-    opened = Door(address, secret)
+async def connected_client(address, secret):
+    opened = ArenaClient(address, secret)
     try:
         yield opened
     finally:
@@ -168,12 +168,12 @@ def reason_of(error):
 class Stream:
     """One Play stream. Everything that came is kept in `seen`."""
 
-    def __init__(self, door, bot, **hello):
+    def __init__(self, client, bot, **hello):
         """`hello`: what Hello says beyond who it is."""
         self.bot = bot
         self.seen = []
         self._aside = []
-        self.call = door.play.Play(metadata=door.metadata)
+        self.call = client.play.Play(metadata=client.metadata)
         # A read that is given up would end the whole call, so one task reads for all who wait.
         self._arrived = asyncio.Queue()
         self._reader = asyncio.create_task(self._read())
@@ -319,13 +319,13 @@ class Bot:
         await self.stream.act(decision, [self.random.choice(decision.legal_actions)])
 
 
-async def play_by_calls(door, game_id, seat, *, wants=(), seed=0):
+async def play_by_calls(client, game_id, seat, *, wants=(), seed=0):
     """Play a seat by unary calls alone; the GameOver."""
     chooser, follower = random.Random(f"{seat} {seed}"), None
-    follower = Follower((await door.game("GetGame", game_id=game_id)).game)
+    follower = Follower((await client.game("GetGame", game_id=game_id)).game)
     accepted = []
     while True:
-        found = await door.game(
+        found = await client.game(
             "GetDecision",
             game_id=game_id,
             seat=seat,
@@ -340,7 +340,7 @@ async def play_by_calls(door, game_id, seat, *, wants=(), seed=0):
                 break
             follower.take(decision)
             follower.check(decision)
-            following = await door.game(
+            following = await client.game(
                 "SubmitActions",
                 game_id=game_id,
                 decision_id=decision.decision_id,
@@ -360,10 +360,10 @@ def local_secret(data):
 
 @asynccontextmanager
 async def arena_here(redis_url, data):
-    """An arena in this process, with sockets of its own; a door to it."""
+    """An arena in this process, with sockets of its own; a client of it."""
     settings = Settings(port=0, data=Path(data), redis=redis_url)
     async with serve.open_arena(settings) as opened:
-        async with door(f"127.0.0.1:{opened.port}", local_secret(data)) as entered:
+        async with connected_client(f"127.0.0.1:{opened.port}", local_secret(data)) as entered:
             yield entered
         await nobody_is_there(redis_url)
 

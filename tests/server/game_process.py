@@ -29,8 +29,9 @@ class CountingSubscribers(Subscribers):
         self._last = {}
 
     def publish(self, view):
-        self.counts[view.game_id] += self._last.get(view.game_id) != view.revision
-        self._last[view.game_id] = view.revision
+        last = self._last.get(view.game_id)
+        self.counts[view.game_id] += last is None or not view.is_same_as(last)
+        self._last[view.game_id] = view
         super().publish(view)
 
 

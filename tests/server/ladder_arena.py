@@ -12,10 +12,10 @@ from himeji.v1 import (
 from himeji_server.launch import serve
 from himeji_server.settings import Settings
 
-from tests.server.arena_client import PATIENCE, Bot, Door, Stream, nobody_is_there
+from tests.server.arena_client import PATIENCE, ArenaClient, Bot, Stream, nobody_is_there
 
 
-class OwnerClient(Door):
+class OwnerClient(ArenaClient):
     """A client with the token of an owner."""
 
     def __init__(self, address, secret, owner):

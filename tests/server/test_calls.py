@@ -17,8 +17,13 @@ from himeji_server import log
 from himeji_server.accounts.authorisation import ACCESS, PUBLIC
 from himeji_server.limits import MOST_BYTES_READ, MOST_MESSAGE_BYTES
 from himeji_server.rpc import grpc_server, interceptor, rpc_handlers
+from himeji_server.rpc.account_service import AccountService
+from himeji_server.rpc.game_service import GameService
 from himeji_server.rpc.interceptor import CallInterceptor
+from himeji_server.rpc.ladder_service import LadderService
+from himeji_server.rpc.play_service import PlayService
 from himeji_server.rpc.readiness import Readiness
+from himeji_server.rpc.rules_service import RulesService
 
 from tests.server.arena_client import PATIENCE, one_message, soon
 
@@ -477,6 +482,17 @@ async def test_a_method_without_a_row_is_open_to_nobody(monkeypatch):
         error = await refusal(channel, path, "unary_unary", metadata=bearer)
     assert error.code() is grpc.StatusCode.PERMISSION_DENIED
     assert info(error).reason == "FORBIDDEN"
+
+
+@pytest.mark.parametrize(
+    "implementation",
+    [AccountService, GameService, LadderService, PlayService, RulesService],
+    ids=lambda implementation: implementation.__name__,
+)
+def test_every_method_of_the_contract_is_implemented(implementation):
+    service = rpc_handlers.services()[f"himeji.v1.{implementation.__name__}"]
+    for method in service.methods:
+        assert hasattr(implementation, method.name), method.full_name
 
 
 def test_the_authorisation_table_has_a_row_for_every_method_and_no_other():

@@ -34,8 +34,8 @@ from tests.server.arena_client import (
     Stream,
     arena_here,
     clock,
+    connected_client,
     detail,
-    door,
     kind,
     play_by_calls,
     reason,
@@ -68,13 +68,13 @@ def raw(redis_server):
 
 @pytest.fixture
 async def bound(arena):
-    """A door with a token that is bound to one bot."""
+    """A client with a token that is bound to one bot."""
     create = accounts.CreateBotRequest(bot="local/bound")
     await arena.accounts.CreateBot(create, metadata=arena.metadata)
     scopes = [accounts.SCOPE_PLAY, accounts.SCOPE_READ]
     wish = accounts.CreateTokenRequest(owner="local", bot="local/bound", scopes=scopes)
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
-    async with door(arena.address, issued.secret) as opened:
+    async with connected_client(arena.address, issued.secret) as opened:
         yield opened
 
 
@@ -645,7 +645,7 @@ async def test_a_spectator_whose_token_is_revoked_sees_no_more(arena, state):
     game = await (arena.new_game(A, B) if state == "begun" else arena.create())
     wish = accounts.CreateTokenRequest(owner="local", scopes=[accounts.SCOPE_READ])
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
-    async with door(arena.address, issued.secret) as theirs:
+    async with connected_client(arena.address, issued.secret) as theirs:
         watching = theirs.watch(game.game_id)
         assert (await soon(watching.read())).HasField("update")
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)

@@ -11,6 +11,7 @@ from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
 from himeji.v1.game_service_pb2 import LogCause
+from himeji.wire import verification
 from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
@@ -867,6 +868,9 @@ async def test_every_end_reason_can_be_reached(one, two, name):
     assert name in {end_reason(table), *seat_reasons(table)}
     if name in ("CANCELLED", "NO_CONTEST"):
         assert replay_of(table).game.result.seats == []
+    if name != "NO_CONTEST":  # its log was cut
+        assert faults_of(replay_of(table)) == []
+        assert list(verification.checks(replay_of(table)))
 
 
 def test_every_end_reason_is_tried():

@@ -23,7 +23,7 @@ from tests.server.arena_client import (
     Stream,
     arena_here,
     clock,
-    door,
+    connected_client,
     kind,
     local_secret,
     play_by_calls,
@@ -201,8 +201,8 @@ async def test_the_seats_of_one_game_may_be_at_different_processes(start_arena, 
     running = [start_arena("--port", "0", "--redis", redis_server.url) for _ in range(2)]
     secret = local_secret(_data_of(*running))
     async with (
-        door(running[0].address, secret) as one,
-        door(running[1].address, secret) as two,
+        connected_client(running[0].address, secret) as one,
+        connected_client(running[1].address, secret) as two,
         streams(one, two, bots=(A, B, C, D)) as opened,
     ):
         game = await two.new_game(A, B, C, D)
@@ -693,7 +693,7 @@ async def test_a_seat_whose_bell_was_missed_is_found_by_looking(arena, raw, monk
 async def test_a_revoked_token_ends_its_streams(arena):
     wish = accounts.CreateTokenRequest(owner="local", scopes=[accounts.SCOPE_PLAY])
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
-    async with door(arena.address, issued.secret) as mine:
+    async with connected_client(arena.address, issued.secret) as mine:
         stream = Stream(mine, A)
         await stream.open()
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
@@ -746,7 +746,10 @@ async def test_a_process_that_stops_tells_its_streams_and_another_goes_on(
 ):
     running = [start_arena("--port", "0", "--redis", redis_server.url) for _ in range(2)]
     secret = local_secret(_data_of(*running))
-    async with door(running[0].address, secret) as one, door(running[1].address, secret) as two:
+    async with (
+        connected_client(running[0].address, secret) as one,
+        connected_client(running[1].address, secret) as two,
+    ):
         stream, watch = Stream(one, A), None
         await stream.open()
         game = await two.new_game(A, A)

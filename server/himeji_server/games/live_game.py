@@ -144,13 +144,15 @@ class GameView:
     def position_in_log(self) -> LogPosition:
         return LogPosition(self.stored.version, self.stored.chain)
 
-    @property
-    def revision(self) -> tuple[object, ...]:
-        """Differs between any two views of a game that have to be published."""
-        stored = self.stored
-        if stored.state == WAITING:  # seats are taken and left without a version of their own
-            return (stored.version, stored.chain, *(seat.bot for seat in stored.seats))
-        return (stored.version, stored.chain)
+    def is_same_as(self, other: GameView) -> bool:
+        """Whether the two views of a game are of one version, and have the same bots."""
+        mine, theirs = self.stored, other.stored
+        if mine.version != theirs.version or mine.chain != theirs.chain:
+            return False
+        if mine.state != WAITING:
+            return True
+        # Seats are taken and left without a version of their own.
+        return [seat.bot for seat in mine.seats] == [seat.bot for seat in theirs.seats]
 
     # --- seats ----------------------------------------------------------------------------------
 

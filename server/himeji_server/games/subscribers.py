@@ -69,7 +69,7 @@ class Subscribers:
         if not subscribers:
             return
         before = self._published.get(view.game_id)
-        if before is not None and before.revision == view.revision:
+        if before is not None and view.is_same_as(before):
             return
         self._published[view.game_id] = view
         for on_change in tuple(subscribers):
