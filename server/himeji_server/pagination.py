@@ -1,6 +1,6 @@
 """Pagination of lists: the page size, and page tokens.
 
-A page token holds the place after which the next page begins, and a digest of the query, so that
+A page token holds a cursor, after which the next page begins, and a digest of the query, so that
 it is refused if the query has changed. It is not secret, and its format may change.
 """
 
@@ -24,13 +24,13 @@ def size(requested: int) -> int:
     return min(requested, LARGEST_SIZE) or STANDARD_SIZE
 
 
-def token(place: str, *query: object) -> str:
-    """The page token for what comes after a place, for one query."""
-    return base64.urlsafe_b64encode(json.dumps([_digest(query), place]).encode()).decode()
+def token(cursor: str, *query: object) -> str:
+    """The page token for what comes after a cursor, for one query."""
+    return base64.urlsafe_b64encode(json.dumps([_digest(query), cursor]).encode()).decode()
 
 
-def place(page_token: str, *query: object) -> str:
-    """The place in a page token, "" for the first page; raises InvalidRequest."""
+def cursor(page_token: str, *query: object) -> str:
+    """The cursor in a page token, "" for the first page; raises InvalidRequest."""
     if not page_token:
         return ""
     try:

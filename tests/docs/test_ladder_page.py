@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from himeji_sdk._cli import main
 from himeji_server.ladder import fair_play, ladders, matchmaker, rating
-from himeji_server.ladder.pairing import RECENT_GAMES, Policy
+from himeji_server.ladder.queue_pairing import RECENT_GAMES, Policy
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text(encoding="utf-8")
 TEXT = " ".join(PAGE.split())

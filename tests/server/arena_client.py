@@ -35,7 +35,7 @@ PATIENCE = 120.0
 """Seconds after which something that should happen did not; generous, for slow machines."""
 
 
-async def soon(awaitable):
+async def with_timeout(awaitable):
     """What is awaited, unless it takes too long; `wait_for` may swallow a cancellation (3.11)."""
     async with asyncio.timeout(PATIENCE):
         return await awaitable
@@ -79,7 +79,7 @@ class Follower:
         self.count = 0
 
     def take(self, message):
-        """Live through the events of a Decision, GameOver or GameUpdate."""
+        """Feed the mirror with the events of a Decision, GameOver or GameUpdate."""
         assert message.first_event == self.count, "events are missing, or came twice"
         self.mirror.feed(from_events(self.ruleset, message.events))
         self.count += len(message.events)
@@ -205,7 +205,7 @@ class Stream:
         return self._aside.pop(0) if self._aside else await self._newest()
 
     async def _newest(self):
-        message = await soon(self._arrived.get())
+        message = await with_timeout(self._arrived.get())
         if message is None:
             self._arrived.put_nowait(None)
         else:
@@ -359,16 +359,16 @@ def local_secret(data):
 
 
 @asynccontextmanager
-async def arena_here(redis_url, data):
+async def in_process_arena(redis_url, data):
     """An arena in this process, with sockets of its own; a client of it."""
     settings = Settings(port=0, data=Path(data), redis=redis_url)
     async with serve.open_arena(settings) as opened:
         async with connected_client(f"127.0.0.1:{opened.port}", local_secret(data)) as entered:
             yield entered
-        await nobody_is_there(redis_url)
+        await wait_for_no_streams(redis_url)
 
 
-async def nobody_is_there(redis_url):
+async def wait_for_no_streams(redis_url):
     """Wait until the arena has seen all its streams end; a store that is gone is not asked."""
     with suppress(redis.ConnectionError), raw_client(redis_url) as client:
         async with asyncio.timeout(PATIENCE):

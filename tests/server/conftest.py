@@ -316,7 +316,7 @@ def pytest_terminal_summary(
         terminalreporter.write_line(sentence)
 
 
-# --- hosts without a server -----------------------------------------------------------------------
+# --- processes without a server -----------------------------------------------------------------
 
 
 @pytest.fixture

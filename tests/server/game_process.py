@@ -57,19 +57,19 @@ class GameProcess:
         return receipt
 
 
-def wished(seats=2, clock=CASUAL, strikes=3):
+def new_game(seats=2, clock=CASUAL, strikes=3):
     return NewGame("base", {}, (SeatPlan(),) * seats, clock, strikes)
 
 
-def sitter(seat, request_id=""):
+def seat_request(seat, request_id=""):
     return SeatRequest(BOTS[seat], 1, b"", request_id)
 
 
 async def begun(process, seats=2, **wish):
     """A game that has begun."""
-    game_id = (await process.commands.create(wished(seats, **wish))).game_id
+    game_id = (await process.commands.create(new_game(seats, **wish))).game_id
     for seat in range(seats):
-        view, _ = await process.commands.join(game_id, range(seats), sitter(seat))
+        view, _ = await process.commands.join(game_id, range(seats), seat_request(seat))
     assert view.stored.state == PLAYING
     return game_id
 

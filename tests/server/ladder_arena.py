@@ -12,7 +12,7 @@ from himeji.v1 import (
 from himeji_server.launch import serve
 from himeji_server.settings import Settings
 
-from tests.server.arena_client import PATIENCE, ArenaClient, Bot, Stream, nobody_is_there
+from tests.server.arena_client import PATIENCE, ArenaClient, Bot, Stream, wait_for_no_streams
 
 
 class OwnerClient(ArenaClient):
@@ -68,7 +68,7 @@ class LadderArena:
             for stream in client.opened:
                 await stream.cut()
             await client.channel.close()
-        await nobody_is_there(self._settings["redis"])
+        await wait_for_no_streams(self._settings["redis"])
 
     async def admin(self, arena=0):
         self._secrets["admin"] = (self._folder / "admin").read_text().strip()

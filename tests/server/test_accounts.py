@@ -17,7 +17,7 @@ from himeji_server.limits import AccountLimits
 from himeji_server.store import Store, keys
 from himeji_server.store.accounts import AccountStore
 
-from tests.server.arena_client import PATIENCE, soon
+from tests.server.arena_client import PATIENCE, with_timeout
 
 ALL = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE, SCOPE_ADMIN)
 HOUR = 3_600_000
@@ -768,7 +768,7 @@ async def test_a_revocation_by_another_process_reaches_an_open_stream(accounts, 
         with streams.register(caller) as ended, streams.register(ada) as others:
             elsewhere = Accounts(store)
             await elsewhere.tokens.revoke(ada, caller.token_id)
-            await soon(ended.wait())
+            await with_timeout(ended.wait())
             assert not others.is_set()
     assert isinstance(token_ended(), errors.Unauthenticated)
 
@@ -800,7 +800,7 @@ async def test_a_stream_ends_with_the_secret_it_was_opened_with(accounts, ada):
     new = await accounts.tokens.verify(rotated.secret)
     async with monitored(OpenStreams(accounts.tokens.store)) as streams:
         with streams.register(old) as old_ended, streams.register(new) as new_ended:
-            await soon(old_ended.wait())
+            await with_timeout(old_ended.wait())
             assert await accounts.tokens.store.now() >= rotated.token.overlap
             assert not new_ended.is_set()
 
@@ -810,7 +810,7 @@ async def test_a_stream_ends_when_its_token_expires(accounts, ada):
     caller = await accounts.tokens.verify(issued.secret)
     async with monitored(OpenStreams(accounts.tokens.store)) as streams:
         with streams.register(caller) as ended:
-            await soon(ended.wait())
+            await with_timeout(ended.wait())
     assert not streams._open
 
 
@@ -839,5 +839,5 @@ async def test_streams_stay_open_while_the_store_is_away_and_end_after_it(start_
             assert not ended.is_set()
             await asyncio.to_thread(redis.start)
             await accounts.tokens.revoke(caller, caller.token_id)
-            await soon(ended.wait())
+            await with_timeout(ended.wait())
     await store.close()

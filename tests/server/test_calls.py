@@ -25,7 +25,7 @@ from himeji_server.rpc.play_service import PlayService
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.rpc.rules_service import RulesService
 
-from tests.server.arena_client import PATIENCE, one_message, soon
+from tests.server.arena_client import PATIENCE, one_message, with_timeout
 
 SECRET = "himeji_token_5EC4E7"
 MALFORMED = b"\x0a\xff"
@@ -231,11 +231,11 @@ async def test_a_stream_is_refused_only_after_its_first_message_or_when_it_sends
 
     async with guarded(FailsAtOnce(refuse)) as channel:
         stream = channel.stream_stream("/test.Planted/stream_stream")()
-        await soon(decided.wait())
+        await with_timeout(decided.wait())
         if says == "a word":
             await stream.write(b"")
         with pytest.raises(grpc.RpcError) as raised:
-            await soon(stream.read())
+            await with_timeout(stream.read())
     assert from_rpc_error(raised.value).message == "not today"
 
 
@@ -361,7 +361,7 @@ async def test_a_cancelled_stream_ends_its_handler_and_is_logged_as_cancelled(lo
         stream = channel.unary_stream("/test.Planted/unary_stream")(b"")
         assert await stream.read() == b""
         stream.cancel()
-        await soon(ended.wait())
+        await with_timeout(ended.wait())
     assert planted.closed
     (line,) = await lines(logged)
     assert line["code"] == "CANCELLED"

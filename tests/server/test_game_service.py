@@ -32,15 +32,15 @@ from structlog.testing import capture_logs
 from tests.server.arena_client import (
     Follower,
     Stream,
-    arena_here,
     clock,
     connected_client,
     detail,
+    in_process_arena,
     kind,
     play_by_calls,
     reason,
     reason_of,
-    soon,
+    with_timeout,
 )
 from tests.server.redis_client import raw_client
 from tests.server.replays import faults_of
@@ -56,7 +56,7 @@ def redis_server(start_redis):
 
 @pytest.fixture
 async def arena(redis_server, tmp_path):
-    async with arena_here(redis_server.url, tmp_path) as opened:
+    async with in_process_arena(redis_server.url, tmp_path) as opened:
         yield opened
 
 
@@ -211,7 +211,7 @@ async def test_a_creation_that_died_before_the_game_was_stored_is_made_good_by_i
     arena, raw, redis_server, tmp_path
 ):
     request_id = str(uuid.uuid4())
-    async with arena_here(redis_server.url, tmp_path) as dying:
+    async with in_process_arena(redis_server.url, tmp_path) as dying:
         first = await dying.create(2, request_id=request_id)
     raw.delete(keys.game(first.game_id))  # as if the note of the request had been all there was
     raw.zrem(keys.index(keys.bucket_of(first.game_id)), first.game_id)
@@ -379,7 +379,7 @@ async def test_a_wait_ends_as_soon_as_one_is_asked(arena):
     while decision.seat != other:
         await submit(arena, decision, [decision.legal_actions[0]])
         decision = await decision_of(arena, game.game_id)
-    assert (await soon(waiting)).decision.seat == other
+    assert (await with_timeout(waiting)).decision.seat == other
 
 
 async def test_a_wait_is_answered_with_nothing_when_it_is_over(arena):
@@ -534,7 +534,7 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
     error = await refused(arena.game("ListGames", page_token=token, bot=A))
     assert reason_of(error) == "INVALID_REQUEST"
     digest_of_all = [sorted(asdict(GameFilter()).items())]
-    assert pagination.place(token, *digest_of_all)
+    assert pagination.cursor(token, *digest_of_all)
     for place in ("", "nonsense", "+inf x", "(1 x", "1" * 400):
         forged = pagination.token(place, *digest_of_all)
         if not place:
@@ -577,7 +577,7 @@ async def test_a_replay_of_a_running_game_goes_as_far_as_the_game(arena):
 
 async def read_all(call):
     found = []
-    while (message := await soon(call.read())) is not grpc.aio.EOF:
+    while (message := await with_timeout(call.read())) is not grpc.aio.EOF:
         found.append(message)
     return found
 
@@ -647,10 +647,10 @@ async def test_a_spectator_whose_token_is_revoked_sees_no_more(arena, state):
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
     async with connected_client(arena.address, issued.secret) as theirs:
         watching = theirs.watch(game.game_id)
-        assert (await soon(watching.read())).HasField("update")
+        assert (await with_timeout(watching.read())).HasField("update")
         request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
         await arena.accounts.RevokeToken(request, metadata=arena.metadata)
-        last = (await soon(watching.read())).stream_end
+        last = (await with_timeout(watching.read())).stream_end
         assert (last.kind, last.reason) == (kind("TOKEN_REVOKED"), reason("INVALID_TOKEN"))
         assert await watching.code() is grpc.StatusCode.UNAUTHENTICATED
 

@@ -18,7 +18,7 @@ from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest, SeatStatus
 
-from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
@@ -516,9 +516,11 @@ async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
 
 
 async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another(one, two):
-    game_id = (await one.commands.create(wished())).game_id
+    game_id = (await one.commands.create(new_game())).game_id
     for seat in range(2):
-        assert (await one.games.take_seat(game_id, range(2), sitter(seat)))[0] is SeatStatus.OK
+        assert (await one.games.take_seat(game_id, range(2), seat_request(seat)))[
+            0
+        ] is SeatStatus.OK
     assert (await two.live_games.view(game_id)).stored.state == WAITING
     await two.timers.sweep()
     assert (await one.live_games.view(game_id)).stored.state == PLAYING
@@ -527,45 +529,45 @@ async def test_a_game_whose_last_joiner_died_before_it_began_is_begun_by_another
 
 
 async def test_all_who_sit_down_at_once_find_a_seat_each_and_one_beginning(one, two):
-    game_id = (await one.commands.create(wished(4))).game_id
+    game_id = (await one.commands.create(new_game(4))).game_id
     processes = (one, two, one, two)
     joined = await asyncio.gather(
-        *(processes[n].commands.join(game_id, range(4), sitter(n)) for n in range(4))
+        *(processes[n].commands.join(game_id, range(4), seat_request(n)) for n in range(4))
     )
     assert sorted(seat for _, seat in joined) == [0, 1, 2, 3]
     assert [entry.version for entry in (await one.games.load(game_id)).log] == [1]
     with pytest.raises(errors.SeatTaken):
-        await one.commands.join(game_id, range(4), sitter(0))
+        await one.commands.join(game_id, range(4), seat_request(0))
 
 
 async def test_a_game_stored_twice_keeps_its_first_secret(one, two):
-    first = await one.commands.create(wished(), "0123456789abcdef0123")
-    again = await two.commands.create(wished(), "0123456789abcdef0123")
+    first = await one.commands.create(new_game(), "0123456789abcdef0123")
+    again = await two.commands.create(new_game(), "0123456789abcdef0123")
     assert again.stored.secret == first.stored.secret
     assert again.header == first.header
 
 
 async def test_a_repeated_request_to_sit_gets_the_same_seat(one):
-    game_id = (await one.commands.create(wished(3))).game_id
+    game_id = (await one.commands.create(new_game(3))).game_id
     for _ in range(2):
-        _, seat = await one.commands.join(game_id, range(3), sitter(0, "again"))
+        _, seat = await one.commands.join(game_id, range(3), seat_request(0, "again"))
         assert seat == 0
     assert (await one.live_games.view(game_id)).open_seats() == [1, 2]
 
 
 async def test_a_game_that_was_called_off_begins_no_more(one, two):
-    game_id = (await one.commands.create(wished())).game_id
-    await one.commands.join(game_id, [0], sitter(0))
+    game_id = (await one.commands.create(new_game())).game_id
+    await one.commands.join(game_id, [0], seat_request(0))
     table = await two.commands.cancel(game_id)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
     assert replay_of(table).game.result.seats == []
     assert not replay_of(table).game.HasField("start_time")
     with pytest.raises(errors.GameEnded):
-        await one.commands.join(game_id, [1], sitter(1))
+        await one.commands.join(game_id, [1], seat_request(1))
 
 
 async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, two):
-    game_id = (await one.commands.create(wished(3), creator="cat")).game_id
+    game_id = (await one.commands.create(new_game(3), creator="cat")).game_id
     for seat in range(2):
         await one.commands.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
     for process in (two, one):  # twice is the same as once
@@ -573,30 +575,30 @@ async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, tw
         assert (table.stored.state, table.open_seats()) == (WAITING, [0, 2])
     assert table.stored.seats[0].entropy == b""
     for seat in (0, 2):
-        await two.commands.join(game_id, [seat], sitter(seat))
+        await two.commands.join(game_id, [seat], seat_request(seat))
     assert faults_of(replay_of(await played_out(game_id, one, two))) == []
 
 
 async def test_a_bot_of_the_creators_that_gives_up_before_the_game_begins_cancels_it(one, two):
-    game_id = (await one.commands.create(wished(3), creator="ada")).game_id
-    await one.commands.join(game_id, [0], sitter(0))
+    game_id = (await one.commands.create(new_game(3), creator="ada")).game_id
+    await one.commands.join(game_id, [0], seat_request(0))
     table = await two.commands.resign(game_id, BOTS[0], None)
     assert (table.stored.state, end_reason(table)) == (OVER, "CANCELLED")
 
 
 async def test_who_gives_up_once_all_seats_are_taken_resigns_from_a_game_that_begins(one, two):
-    game_id = (await one.commands.create(wished())).game_id
+    game_id = (await one.commands.create(new_game())).game_id
     for seat in range(2):  # by a process that dies before it begins the game
-        await one.games.take_seat(game_id, [seat], sitter(seat))
+        await one.games.take_seat(game_id, [seat], seat_request(seat))
     table = await two.commands.resign(game_id, BOTS[0], None)
     assert (table.stored.state, seat_reasons(table)) == (OVER, ["RESIGNED", "OUTLASTED"])
 
 
 async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, two):
-    wish = replace(wished(), patience=50)
+    wish = replace(new_game(), expires_after_ms=50)
     game_id = (await one.commands.create(wish)).game_id
-    await one.commands.join(game_id, [0], sitter(0))
-    patient = (await one.commands.create(replace(wish, patience=3_600_000))).game_id
+    await one.commands.join(game_id, [0], seat_request(0))
+    patient = (await one.commands.create(replace(wish, expires_after_ms=3_600_000))).game_id
     filled = await begun(one, clock=None)
     await raw(one, "HSET", keys.game(filled), "expires", 1)
     await until_time(two, (await one.live_games.view(game_id)).stored.expires)
@@ -608,13 +610,13 @@ async def test_a_game_that_nobody_fills_is_cancelled_in_time_by_any_host(one, tw
     assert (await two.live_games.view(patient)).stored.state == WAITING
     assert (await two.live_games.view(filled)).stored.state == PLAYING
     with pytest.raises(errors.GameEnded):
-        await one.commands.join(game_id, [1], sitter(1))
+        await one.commands.join(game_id, [1], seat_request(1))
 
 
 async def test_a_game_whose_last_seat_is_taken_in_time_begins_however_late_it_is_swept(one, two):
-    game_id = (await one.commands.create(replace(wished(), patience=100))).game_id
+    game_id = (await one.commands.create(replace(new_game(), expires_after_ms=100))).game_id
     for seat in range(2):
-        await one.games.take_seat(game_id, [seat], sitter(seat))
+        await one.games.take_seat(game_id, [seat], seat_request(seat))
     await until_time(two, (await one.live_games.view(game_id)).stored.expires)
     await two.timers.sweep()
     assert (await one.live_games.view(game_id)).stored.state == PLAYING
@@ -675,8 +677,8 @@ async def test_a_commit_that_nobody_waits_for_is_told_to_those_who_follow_the_ga
         def __init__(self, pending):
             self._pending = pending
 
-        def stored(self, reply):
-            self._pending.stored(reply)
+        def on_reply(self, reply):
+            self._pending.on_reply(reply)
             published.set()
 
     def committing(change, pending):
@@ -796,7 +798,7 @@ async def upto(most, found):
 
 
 async def test_games_of_one_instant_are_listed_once_each_however_many(one):
-    made = [(await one.commands.create(wished())).game_id for _ in range(30)]
+    made = [(await one.commands.create(new_game())).game_id for _ in range(30)]
     for game_id in made:  # all at the same time, and in one bucket more than a page
         await raw(one, "ZADD", keys.index(keys.bucket_of(game_id)), 1_000, game_id)
     fill = [f"x{n:03}" for n in range(70)]
@@ -840,7 +842,7 @@ async def strikes(one, _two):
 
 
 async def cancelled(one, _two):
-    return await one.commands.cancel((await one.commands.create(wished())).game_id)
+    return await one.commands.cancel((await one.commands.create(new_game())).game_id)
 
 
 async def no_contest(one, two):

@@ -10,7 +10,7 @@ from himeji.wire.chain import chance_key
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder import matchmaker
-from himeji_server.ladder.pairing import Policy
+from himeji_server.ladder.queue_pairing import Policy
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.store import keys
 

@@ -13,7 +13,7 @@ from himeji_server.ladder.standings import row_name
 from himeji_server.store import keys
 from himeji_server.store.audit import FIRST_LINK, link
 
-from tests.server.arena_client import soon
+from tests.server.arena_client import with_timeout
 from tests.server.ladder_process import ADMIN, LADDER, ladder_process
 
 A, B, C = "ann/a", "bob/b", "cyd/c"
@@ -327,7 +327,7 @@ async def test_results_are_watched_in_order_without_gaps(process):
     watching = asyncio.create_task(watch())
     for _ in range(3):
         await process.result(B, A)
-    await soon(watching)
+    await with_timeout(watching)
     assert seen == [1, 2, 3, 4]
 
 

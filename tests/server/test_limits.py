@@ -31,12 +31,12 @@ from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
-from himeji_server.play.stream_writer import Outbox
+from himeji_server.play.stream_writer import SendQueue
 from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter, TokenBucket
 from himeji_server.settings import Settings
 from himeji_server.store import Store
 
-from tests.server.arena_client import PATIENCE, soon
+from tests.server.arena_client import PATIENCE, with_timeout
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
 ROWS = {
@@ -162,7 +162,7 @@ class Client:
         hello = play_pb2.Hello(protocol_version=1, bot=bot)
         call = PlayCall(self.player.Play(metadata=self.metadata))
         await call.send("h", hello=hello)
-        return call, await soon(call.read())
+        return call, await with_timeout(call.read())
 
 
 class PlayCall:
@@ -208,7 +208,7 @@ def arena(short_folder, cluster):
 async def refused(awaitable):
     """The error of the tree with which a call ends."""
     with pytest.raises(grpc.RpcError) as raised:
-        await soon(awaitable)
+        await with_timeout(awaitable)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     return from_rpc_error(raised.value)
 
@@ -366,7 +366,7 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
             await call.send(str(number), act=act)
         answers = {}
         for _ in range(20):
-            message = await soon(call.read())
+            message = await with_timeout(call.read())
             answers[message.request_id] = message.rejected
         assert answers["0"].reason == ErrorReason.ERROR_REASON_UNKNOWN_GAME
         limited = [
@@ -476,7 +476,7 @@ async def the_rest(call):
     """What a client reads when it reads at last, and the error that ends it."""
     messages = []
     try:
-        while (message := await soon(call.read())) is not grpc.aio.EOF:
+        while (message := await with_timeout(call.read())) is not grpc.aio.EOF:
             messages.append(message)
     except grpc.RpcError as error:
         return messages, from_rpc_error(error)
@@ -512,7 +512,7 @@ def decision(number, first, count, game="g"):
 
 
 async def test_of_unread_decisions_the_newest_is_kept_with_all_that_happened():
-    outbox = Outbox(2)
+    outbox = SendQueue(2)
     for number in range(10):
         assert outbox.put(decision(number, 3 * number, 3))
     assert outbox.put(decision(1, 0, 0, "other"))

@@ -17,7 +17,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from tests.server.conftest import RedisProcess
-from tests.server.game_process import BOTS, act, begun, lowest, raw, sitter, wished
+from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
 
 PATIENCE = 120.0
 
@@ -108,12 +108,12 @@ async def seen(follower, version):
 
 async def test_a_seat_that_is_taken_or_left_rings_everywhere_it_is_followed(processes):
     one = processes[0]
-    game_id = (await one.commands.create(wished())).game_id
+    game_id = (await one.commands.create(new_game())).game_id
     async with listening(*processes) as heard:
         for process in processes:
             await Follower(process, game_id).come()
-        await one.games.take_seat(game_id, [0], sitter(0))
-        await one.games.leave_seats(game_id, [0], sitter(0).bot)
+        await one.games.take_seat(game_id, [0], seat_request(0))
+        await one.games.leave_seats(game_id, [0], seat_request(0).bot)
         await until(lambda: rung_twice(heard))
     assert all(words == [(game_id, 0)] * 2 for words in heard.values())
 
@@ -235,12 +235,12 @@ async def test_a_game_in_which_catching_up_fails_is_read_anew(processes, monkeyp
 
 async def test_what_others_played_is_played_on_from_what_is_known(processes, monkeypatch):
     one, two = processes
-    game_id = (await one.commands.create(wished())).game_id
+    game_id = (await one.commands.create(new_game())).game_id
     await two.live_games.view(game_id)  # before its seats are taken
     known = two.live_games.cached[game_id]
     for seat in range(2):
         await one.commands.join(
-            game_id, [seat], replace(sitter(seat), entropy=b"chosen by the bot")
+            game_id, [seat], replace(seat_request(seat), entropy=b"chosen by the bot")
         )
     for _ in range(20):
         await act(one, game_id, lowest)
@@ -264,11 +264,11 @@ async def test_what_others_played_is_played_on_from_what_is_known(processes, mon
 
 async def test_each_change_is_published_once_wherever_it_was_committed(processes):
     one, two = processes
-    game_id = (await one.commands.create(wished())).game_id
+    game_id = (await one.commands.create(new_game())).game_id
     async with listening(one, two):
         followers = [await Follower(each, game_id).come() for each in (one, two)]
         for seat in range(2):
-            await one.commands.join(game_id, [seat], sitter(seat))
+            await one.commands.join(game_id, [seat], seat_request(seat))
         for number in range(6):
             await act((one, two)[number % 2], game_id, lowest)
         await until(lambda: _has(followers, 7))

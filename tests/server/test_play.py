@@ -21,15 +21,15 @@ from tests.server.arena_client import (
     Bot,
     Follower,
     Stream,
-    arena_here,
     clock,
     connected_client,
+    in_process_arena,
     kind,
     local_secret,
     play_by_calls,
     reason,
     reason_of,
-    soon,
+    with_timeout,
 )
 from tests.server.redis_client import raw_client
 from tests.server.replays import faults_of
@@ -52,7 +52,7 @@ async def open_arena(redis_server, tmp_path):
     async with AsyncExitStack() as stack:
 
         async def start():
-            return await stack.enter_async_context(arena_here(redis_server.url, tmp_path))
+            return await stack.enter_async_context(in_process_arena(redis_server.url, tmp_path))
 
         yield start
 
@@ -789,7 +789,7 @@ async def _has_begun(arena):
 
 async def _rest(call):
     try:
-        while (message := await soon(call.read())) is not grpc.aio.EOF:
+        while (message := await with_timeout(call.read())) is not grpc.aio.EOF:
             yield message
     except grpc.RpcError:
         return
@@ -1016,7 +1016,7 @@ async def waiting_in(box):
 
 
 async def test_a_decision_that_was_never_read_gives_its_events_to_the_newer_one():
-    box = stream_writer.Outbox(9)
+    box = stream_writer.SendQueue(9)
     box.put(decision_of("g", 1, 0, 5))
     box.put(play.ServerMessage(request_id="x"))
     box.put(decision_of("g", 4, 5, 3))
@@ -1028,14 +1028,14 @@ async def test_a_decision_that_was_never_read_gives_its_events_to_the_newer_one(
 
 
 async def test_a_decision_whose_events_do_not_follow_replaces_nothing():
-    box = stream_writer.Outbox(9)
+    box = stream_writer.SendQueue(9)
     box.put(decision_of("g", 1, 0, 5))
     box.put(decision_of("g", 4, 7, 3))  # two events went out with a refusal in between
     assert [m.decision.decision_id for m in await waiting_in(box)] == [1, 4]
 
 
 async def test_what_waits_goes_out_in_as_few_batches_as_possible():
-    box = stream_writer.Outbox(1000)
+    box = stream_writer.SendQueue(1000)
     told = [play.ServerMessage(request_id=str(n)) for n in range(66)]
     for message in told:
         box.put(message)
@@ -1045,7 +1045,7 @@ async def test_what_waits_goes_out_in_as_few_batches_as_possible():
 
 
 async def test_only_so_many_messages_wait():
-    box = stream_writer.Outbox(9)
+    box = stream_writer.SendQueue(9)
     for _ in range(9):
         assert box.put(play.ServerMessage())
     assert not box.put(play.ServerMessage())

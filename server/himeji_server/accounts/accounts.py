@@ -96,7 +96,7 @@ class Accounts:
 
     async def owners(self, page_size: int, page_token: str) -> tuple[list[Owner], str]:
         """A page of all owners."""
-        size, place = pagination.size(page_size), pagination.place(page_token, "owners")
+        size, place = pagination.size(page_size), pagination.cursor(page_token, "owners")
         found = await self._store.owner_names(place, size + 1)
         next_page_token = pagination.token(found[size - 1], "owners") if len(found) > size else ""
         return await self._store.owners(found[:size]), next_page_token

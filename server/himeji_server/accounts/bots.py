@@ -65,7 +65,7 @@ class Bots:
         if owner:
             names.owner_name(owner)
         size, query = pagination.size(page_size), ("bots", owner, show_retired)
-        place = pagination.place(page_token, *query)
+        place = pagination.cursor(page_token, *query)
         after = names.bot_name(place, "page_token") if place else None
         found: list[BotName] = []
         async for chunk in self._names_after(after, owner, retired=show_retired):
@@ -115,7 +115,7 @@ class Bots:
         """A page of the versions of a bot, the newest first."""
         bot = await self.get(name)
         size, query = pagination.size(page_size), ("versions", name)
-        place = pagination.place(page_token, *query)
+        place = pagination.cursor(page_token, *query)
         if place and not (place.isdecimal() and len(place) < 10):
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         last = int(place) - 1 if place else bot.newest_version

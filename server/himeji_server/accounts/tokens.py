@@ -171,7 +171,7 @@ class Tokens:
         owner = names.owner_name(owner or caller.owner)
         caller.require_scope(SCOPE_MANAGE if owner == caller.owner else SCOPE_ADMIN)
         size, query = pagination.size(page_size), ("tokens", owner, show_ended)
-        place = pagination.place(page_token, *query)
+        place = pagination.cursor(page_token, *query)
         now = await self.store.now()
         found = [
             each

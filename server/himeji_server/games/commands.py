@@ -43,7 +43,7 @@ class NewGame:
     ladder: str = ""
     tournament: str = ""
     rated: bool = False
-    patience: int = int(Limits.waiting_seconds * 1000)  # milliseconds until open seats cancel it
+    expires_after_ms: int = int(Limits.waiting_seconds * 1000)  # if seats are still open
     meant_for: tuple[tuple[str, int], ...] = ()
     """A seating: the bot and version of each seat, which have to answer."""
 
@@ -90,7 +90,7 @@ class GameCommands:
             new.clock.write(header.clock)
         header.chance.commitment = commitment(secret)
         chain = first_link(header.game_id, header.chance.commitment)
-        await self.live_games.store.create(header, secret, chain, new.patience, creator)
+        await self.live_games.store.create(header, secret, chain, new.expires_after_ms, creator)
         return await self.live_games.view(header.game_id)
 
     async def join(
@@ -115,7 +115,7 @@ class GameCommands:
     async def resign(self, game_id: str, bot: str, seat: int | None) -> GameView:
         """Give seats up; doing it twice is the same as once.
 
-        Before the game begins a seat is open again then, and a bot of the creator's cancels it all.
+        Before the game begins the seat becomes open again; a bot of the creator cancels the game.
         """
         async with self.live_games.locks.hold(game_id):
             for _ in range(TRIES):

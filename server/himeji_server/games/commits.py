@@ -4,7 +4,7 @@ A change is played in memory under the game's lock, committed by one script of t
 compares and sets, and only then shown to anybody. PendingCommit is one such change on its way; its
 methods stand in the order in which they run.
 
-A commit needs neither a task nor a future: the store calls `stored` when its reply comes. That is
+A commit needs neither a task nor a future: the store calls `on_reply` when its reply comes. That is
 worth a fifth of the server's processor time in dense play (docs/load.md, "The quick path").
 """
 
@@ -86,7 +86,7 @@ class PendingCommit:
         """Step 1: send it to the store. There is no way to take it back."""
         self._commits.writer.commit(self._commit, self)
 
-    def stored(self, reply: CommitReply | Exception) -> None:
+    def on_reply(self, reply: CommitReply | Exception) -> None:
         """Step 2: the store has replied. Unless it committed, the game is dropped from memory."""
         try:
             if isinstance(reply, CommitReply) and reply.ok:

@@ -93,7 +93,7 @@ class Notifications:
     async def wake_on_change(
         self, game_id: str, wake: asyncio.Event, *others: asyncio.Event
     ) -> AsyncIterator[None]:
-        """Set the event after every change, and when one of the others is set, for a while."""
+        """While the context is open, set the event after every change, and when another is set."""
 
         def on_change(_view: GameView) -> None:
             wake.set()

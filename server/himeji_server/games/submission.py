@@ -60,7 +60,7 @@ _REVEALED: Final = StopReason.STOP_REASON_CHANCE_REVEALED
 
 
 class AwaitedAnswer(Answer):
-    """An answer that a coroutine waits for; if that is cancelled, the answer goes its way."""
+    """An answer that a coroutine waits for; if that is cancelled, the answer is still played."""
 
     __slots__ = ("result",)
 

@@ -1,6 +1,6 @@
 """The use cases of games: the one way in for streams, unary calls, the page and the ladder.
 
-Whoever comes in, the same method does the same checks. What is returned is a GameView.
+A check belongs here, not into a handler: then it holds on every way in. Readers get a GameView.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class GameUseCases:
     ) -> tuple[list[GameView], str]:
         """A page of games, the newest first, and the token of the next page."""
         size, query = pagination.size(page_size), sorted(asdict(wanted).items())
-        before = pagination.place(page_token, query)
+        before = pagination.cursor(page_token, query)
         if before and not _PAGE_POSITION.fullmatch(before):
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         found: list[GameView] = []
@@ -165,7 +165,7 @@ class GameUseCases:
     def wake_on_change(
         self, game_id: str, wake: asyncio.Event, *others: asyncio.Event
     ) -> AbstractAsyncContextManager[None]:
-        """Set the event after every change, and when one of the others is set, for a while.
+        """While the context is open, set the event after every change, and when another is set.
 
         A notification may be lost: wait with a timeout of POLL_SECONDS.
         """
@@ -200,7 +200,7 @@ class GameUseCases:
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         game_id = operation.operation_id[:20]
         await self._check_may_create(caller.owner, game_id)
-        new = replace(new, patience=int(self.limits.waiting_seconds * 1000))
+        new = replace(new, expires_after_ms=int(self.limits.waiting_seconds * 1000))
         view = await self._commands.create(new, game_id, caller.owner)
         for seat in new.plans:
             if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
@@ -344,7 +344,7 @@ class GameUseCases:
         await self._presence.disconnect(bot, stream)
 
     def subscribe_bot(self, bot: str, on_event: OnBotEvent) -> AbstractContextManager[None]:
-        """Call with what happens to the bot, for a while; see Notifications."""
+        """While the context is open, call with what happens to the bot; see Notifications."""
         return self._notifications.subscribe_bot(bot, on_event)
 
     async def games_of(self, bot: str) -> list[str]:

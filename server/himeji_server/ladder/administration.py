@@ -227,7 +227,7 @@ class Administration:
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
         size, query = pagination.size(page_size), ("audit", int(kind))
-        place = pagination.place(page_token, *query)
+        place = pagination.cursor(page_token, *query)
         if place and not place.isdecimal():
             raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
         before, found = int(place or 0), list[AuditRecord]()

@@ -9,7 +9,7 @@ from typing import Final
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import Flag, FlagKind, RatedResult
 
-from himeji_server.ladder.pairing import RECENT_GAMES
+from himeji_server.ladder.queue_pairing import RECENT_GAMES
 from himeji_server.ladder.standings import StandingsRow
 from himeji_server.names import HOUSE
 from himeji_server.store.flags import FlagRecord

@@ -20,7 +20,7 @@ from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 from himeji_server.games.commands import NewGame, new_secret
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladder, Ladders
-from himeji_server.ladder.pairing import Candidate, Meetings, Pair, Policy, pair_key, pairings
+from himeji_server.ladder.queue_pairing import Candidate, Meetings, Pair, Policy, pair_key, pairings
 from himeji_server.ladder.rating import BEGINNER
 from himeji_server.ladder.standings import StandingsRow, row_name
 from himeji_server.store.deals import Deal

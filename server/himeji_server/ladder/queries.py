@@ -122,7 +122,7 @@ class LadderQueries:
         name = str(names.bot_name(bot))
         ladders = self.ladders.names_of(ladder)
         size, query = pagination.size(page_size), ("history", name, ladder, version)
-        cursors = _cursors(pagination.place(page_token, *query), ladders)
+        cursors = _cursors(pagination.cursor(page_token, *query), ladders)
         if not cursors:
             lengths = [len(await self._standings.history(each, name)) for each in ladders]
             cursors = dict(zip(ladders, lengths, strict=True))
@@ -206,7 +206,7 @@ def paginate(
     found: list[_Each], page_size: int, page_token: str, *query: object
 ) -> tuple[list[_Each], str]:
     """A page of a list that is in memory; the token holds how many items came before."""
-    size, place = pagination.size(page_size), pagination.place(page_token, *query)
+    size, place = pagination.size(page_size), pagination.cursor(page_token, *query)
     if place and not (place.isdecimal() and len(place) < 10):
         raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
     first = int(place or 0)

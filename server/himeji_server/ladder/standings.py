@@ -12,7 +12,7 @@ from typing import Final
 from himeji.v1.game_pb2 import GameResult
 from himeji.v1.ladder_service_pb2 import RatedResult, Rating as RatingMessage
 
-from himeji_server.ladder.pairing import RECENT_GAMES
+from himeji_server.ladder.queue_pairing import RECENT_GAMES
 from himeji_server.ladder.rating import (
     BEGINNER,
     UNCERTAINTY,

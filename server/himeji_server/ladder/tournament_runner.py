@@ -18,7 +18,7 @@ from himeji.wire.clock import Clock
 from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ready_check import unanswered
-from himeji_server.ladder.tournament_systems import (
+from himeji_server.ladder.tournament_pairing import (
     FinishedGame,
     RoundPairings,
     forfeit,

@@ -23,8 +23,8 @@ from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.tournament_pairing import count_results, planned_games, standings
 from himeji_server.ladder.tournament_runner import TournamentRunner
-from himeji_server.ladder.tournament_systems import count_results, planned_games, standings
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
@@ -145,7 +145,7 @@ class Tournaments:
     ) -> tuple[list[Tournament], str]:
         """A page of the tournaments, the newest first."""
         size, query = pagination.size(page_size), ("tournaments", int(state))
-        before = pagination.place(page_token, *query)
+        before = pagination.cursor(page_token, *query)
         everything = await self._tournaments.names()
         left = everything[everything.index(before) + 1 :] if before in everything else everything
         found: list[Tournament] = []

@@ -83,7 +83,7 @@ async def open_arena(settings: Settings) -> AsyncIterator[Arena]:
         redis = await stack.enter_async_context(_running_redis(settings))
         store = await _connect(redis.url, settings)
         stack.push_async_callback(store.close)
-        redis_text = f"{store.place} (speaks Redis {await store.version()})"
+        redis_text = f"{store.display_url} (speaks Redis {await store.version()})"
         accounts = Accounts(store, settings.accounts, dev=settings.dev)
         token = await _prepare(accounts, settings)
         await stack.enter_async_context(run_in_background(*redis.tasks))
@@ -158,10 +158,10 @@ async def _prepare(accounts: Accounts, settings: Settings) -> str:
     return ", ".join(map(str, files)) or "no file (--admin-token-file makes one)"
 
 
-def _redis_problem(place: str, error: Exception) -> str:
+def _redis_problem(url: str, error: Exception) -> str:
     if isinstance(error, StoreUnavailable) and not isinstance(error, StoreImpairedError):
-        return f"the Redis at {place} does not answer: start it, or correct --redis"
-    return f"the Redis at {place} will not do: {error}"
+        return f"the Redis at {url} does not answer: start it, or correct --redis"
+    return f"the Redis at {url} will not do: {error}"
 
 
 async def _serve(settings: Settings, announce: Callable[[str], None]) -> None:

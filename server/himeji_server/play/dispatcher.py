@@ -1,4 +1,4 @@
-"""Dispatches the requests of one stream: each one is answered, and so many are handled at a time.
+"""Dispatches the requests of one stream: each is answered, and few are handled at a time.
 
 An Act is handed to the use case as it is read and needs no task (see games/submission.py); every
 other request gets a task of its own.
@@ -139,7 +139,7 @@ class Dispatcher:
         try:
             view = await self._use_cases.view(act.game_id)
         except HimejiError:
-            return out  # what is known already has to do
+            return out  # without what only the game could add
         current = partial(self._subscriptions.decision, view)
         return refused_answer(error, view, view.seats_of(self.bot), act.decision_id, current)
 

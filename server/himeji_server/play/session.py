@@ -105,7 +105,7 @@ class Session:
         bot = self.player.bot
         holder = await self._use_cases.renew_stream(bot, self.stream)
         if holder != self.stream:
-            self.close(StreamEnd.ousted(bot, holder))
+            self.close(StreamEnd.replaced_or_retired(bot, holder))
         for game_id in await self._use_cases.games_of(bot):
             self._subscriptions.follow(game_id)
         for message in await self._ladder.lost_places():
@@ -124,7 +124,7 @@ class Session:
                 self._ladder.left(message, _OUT_OF_QUEUE[kind](subject))
                 self._writer.send(message)
             elif subject != self.stream:
-                self.close(StreamEnd.ousted(self.player.bot, subject))
+                self.close(StreamEnd.replaced_or_retired(self.player.bot, subject))
         except Exception as raised:  # noqa: BLE001 - the client gets the reason
             self.close(StreamEnd.by(as_error(raised, "Play")))
 

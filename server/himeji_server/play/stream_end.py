@@ -60,7 +60,7 @@ class StreamEnd:
         return cls.of(StreamEndKind.STREAM_END_KIND_TAKEN_OVER, error)
 
     @classmethod
-    def ousted(cls, bot: str, holder: str) -> StreamEnd:
+    def replaced_or_retired(cls, bot: str, holder: str) -> StreamEnd:
         """The stream has its bot no more: another has it, or it was retired."""
         return cls.by(names.retired(bot)) if holder == RETIRED else cls.taken_over()
 

@@ -1,6 +1,6 @@
 """What is written to one client, the tasks of its stream, and how the stream ends.
 
-The outbox is bounded: a client that does not read loses its stream, not the arena its memory. A
+The queue is bounded: a client that does not read loses its stream, not the arena its memory. A
 newer decision replaces an older one that was not written yet, together with the events of both.
 """
 
@@ -26,7 +26,7 @@ BATCH_SIZE: Final = 64
 _P = ParamSpec("_P")
 
 
-class Outbox:
+class SendQueue:
     """The messages that wait to be written to one client."""
 
     def __init__(self, most: int) -> None:
@@ -97,7 +97,7 @@ class StreamWriter:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.outbox = Outbox(limits.messages_waiting)
+        self._queue = SendQueue(limits.messages_waiting)
         self._tasks = TaskSet()
         self._end: StreamEnd | None = None
         self._writing_task = asyncio.current_task()
@@ -109,7 +109,7 @@ class StreamWriter:
 
     def send(self, message: ServerMessage) -> None:
         """Queue a message; the stream of a client that does not read is closed."""
-        if not self.outbox.put(message) and self._end is None:
+        if not self._queue.put(message) and self._end is None:
             self.close(StreamEnd.slow_reader(self.limits.messages_waiting))
             self.start(self._abort)
 
@@ -117,7 +117,7 @@ class StreamWriter:
         """End the stream with a last message that says why."""
         if self._end is None:
             self._end = end
-            self.outbox.close(ServerMessage(stream_end=end.to_message()))
+            self._queue.close(ServerMessage(stream_end=end.to_message()))
 
     def start(
         self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
@@ -135,7 +135,7 @@ class StreamWriter:
 
     async def write_all(self, write: Callable[[PlayResponse], Awaitable[None]]) -> None:
         """Write what is queued, until the stream is closed and its last message is written."""
-        while batches := await self.outbox.batches():
+        while batches := await self._queue.batches():
             for batch in batches:
                 await write(batch)
 

@@ -107,7 +107,7 @@ class Subscriptions:
                 return view
 
     def _reject_resumed(self, game_id: str) -> None:
-        """Answer for a game that the client has in mind and the bot has no seat in."""
+        """Answer for a game that Hello.resume lists and in which the bot has no seat."""
         if game_id in self.resumed:
             del self.resumed[game_id]  # once
             error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
@@ -185,7 +185,7 @@ class GameFeed:
     send: Callable[[ServerMessage], None]
     now: Callable[[], int]
     events: int | None  # how many of the game's events the client has
-    resumed: bool  # whether the client has the game in mind already
+    resumed: bool  # whether Hello.resume lists the game
     given_up: set[int] = field(default_factory=set)  # seats, by this stream's own wish
     over: bool = False
     _sent: int = 0  # the decision that was sent last

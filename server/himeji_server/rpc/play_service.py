@@ -32,7 +32,7 @@ class PlayService:
         self._use_cases = use_cases
         self._queue_commands = queue_commands
         limits = use_cases.limits
-        self._places = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
+        self._stream_limit = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
         self._streams = streams
         self._sessions: set[Session] = set()
 
@@ -45,7 +45,7 @@ class PlayService:
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
-                stack.enter_context(self._places.slot(caller.owner))
+                stack.enter_context(self._stream_limit.slot(caller.owner))
                 first = await anext(requests, first)
                 session = await self._open(caller, first)
             except HimejiError as error:
@@ -60,7 +60,7 @@ class PlayService:
         self,
     ) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
         """What answers Play, whoever calls, while this process is full; None while it is not."""
-        full = self._places.full_error()
+        full = self._stream_limit.full_error()
         return None if full is None else partial(_refuse, full, PlayRequest())
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:

@@ -43,7 +43,7 @@ class RulesService:
     async def ListRulesets(
         self, request: ListRulesetsRequest, _context: Context
     ) -> ListRulesetsResponse:
-        size, after = pagination.size(request.page_size), pagination.place(request.page_token)
+        size, after = pagination.size(request.page_size), pagination.cursor(request.page_token)
         names = [name for name in self._rulesets if name > after]
         summaries = [self._rulesets[name].summary for name in names[:size]]
         next_page_token = pagination.token(names[size - 1]) if len(names) > size else ""

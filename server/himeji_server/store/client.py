@@ -40,7 +40,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
-        self.place = without_password(url)
+        self.display_url = without_password(url)
         self._impairments = ImpairmentLog()
         try:
             self._pool = ConnectionPool.from_url(

@@ -91,7 +91,7 @@ class _RoutedCommand:
 
     def _finish(self, reply: Any) -> None:
         if isinstance(reply, StoreUnavailable):
-            self._cluster.doubt_slots()
+            self._cluster.request_refresh()
         self._receiver.receive(reply)
 
 
@@ -109,7 +109,7 @@ class Cluster:
         self._round_robin = itertools.count(secrets.randbelow(REDIS_CLUSTER_HASH_SLOTS))
         self._rows: list[Any] = []  # the last reply to CLUSTER SLOTS
         self._moves: dict[int, int] = {}  # slots that moved, each with the number of its last move
-        self._doubt = asyncio.Event()
+        self._refresh_requested = asyncio.Event()
         self._refresher: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -139,7 +139,7 @@ class Cluster:
                 facts = bytes(await ask(self.sender(address), "CLUSTER", "INFO"))
                 if b"cluster_state:ok" in facts:
                     return
-        self.doubt_slots()
+        self.request_refresh()
         raise StoreUnavailable("the store does not answer")
 
     async def ask_each_primary(self, *command: Any) -> list[Any]:
@@ -189,11 +189,11 @@ class Cluster:
     def slot_moved(self, slot: int, address: Address) -> None:
         """A node redirected a command: its slot is at another node now."""
         self._note({slot: address})
-        self.doubt_slots()
+        self.request_refresh()
 
-    def doubt_slots(self) -> None:
+    def request_refresh(self) -> None:
         """Have the slot map read again soon."""
-        self._doubt.set()
+        self._refresh_requested.set()
 
     def sender(self, address: Address) -> ReplicatedSender:
         """The sender for one node, which is made when it is first needed."""
@@ -245,8 +245,8 @@ class Cluster:
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_REFRESH_SECONDS):
-                    await self._doubt.wait()
-            self._doubt.clear()
+                    await self._refresh_requested.wait()
+            self._refresh_requested.clear()
             await asyncio.sleep(_REFRESH_DELAY_SECONDS)
             try:
                 await self._refresh()

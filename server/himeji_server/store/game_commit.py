@@ -2,7 +2,7 @@
 
 Redis passes arguments by position. commit.lua names them in its first lines, CommitArguments has
 the same names in the same order, and a test compares the two. There is no future: the reply goes to
-a PendingWrite (see games/commits.py for what that is worth).
+a CommitCallback (see games/commits.py for what that is worth).
 """
 
 from collections.abc import Sequence
@@ -52,10 +52,10 @@ class CommitArguments(NamedTuple):
     lost: str
 
 
-class PendingWrite(Protocol):
+class CommitCallback(Protocol):
     """Who waits for a commit, without a future."""
 
-    def stored(self, reply: CommitReply | Exception) -> None:
+    def on_reply(self, reply: CommitReply | Exception) -> None:
         """Called once, from the event loop, with what became of the commit."""
         ...
 
@@ -65,14 +65,14 @@ class CommitReceiver:
 
     __slots__ = ("_commit", "_pending")
 
-    def __init__(self, commit: Commit, pending: PendingWrite) -> None:
+    def __init__(self, commit: Commit, pending: CommitCallback) -> None:
         self._commit = commit
         self._pending = pending
 
     def receive(self, reply: Any) -> None:
         """Pass the reply, or the error instead of it, on."""
         failed = isinstance(reply, Exception)
-        self._pending.stored(reply if failed else _commit_reply(self._commit, reply))
+        self._pending.on_reply(reply if failed else _commit_reply(self._commit, reply))
 
 
 def _commit_reply(commit: Commit, reply: Sequence[Any]) -> CommitReply | UnknownGame:
@@ -93,7 +93,7 @@ class CommitWriter:
         self._store = store
         self._process = process
 
-    def commit(self, commit: Commit, pending: PendingWrite) -> None:
+    def commit(self, commit: Commit, pending: CommitCallback) -> None:
         """Commit a change if the game is as the change expects it; `pending` gets the reply."""
         game_id, lost = commit.game_id, commit.lost
         arguments = CommitArguments(

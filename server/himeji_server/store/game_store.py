@@ -57,17 +57,17 @@ class GameStore:
         """The name of this process among the subscribers of games."""
 
     async def create(
-        self, header: Game, secret: bytes, chain: bytes, patience: int, creator: str = ""
+        self, header: Game, secret: bytes, chain: bytes, expires_after_ms: int, creator: str = ""
     ) -> int:
         """Store a new game, once; returns the time of its creation.
 
-        After `patience` milliseconds its timer is due if it still waits.
+        If it still waits after `expires_after_ms`, its timer is due.
         """
         game_id, bucket = header.game_id, keys.bucket_of(header.game_id)
         fields = new_game_fields(header, secret, chain, creator)
         touched = [keys.game(game_id), keys.index(bucket), keys.timers(bucket)]
         flat = [part for field in fields.items() for part in field]
-        return int(await self._store.run(CREATE, touched, game_id, patience, *flat))
+        return int(await self._store.run(CREATE, touched, game_id, expires_after_ms, *flat))
 
     async def load(self, game_id: str) -> StoredGame:
         """Load a game with its log; raises UnknownGame."""

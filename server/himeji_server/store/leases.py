@@ -1,4 +1,4 @@
-"""Leases: which process of all arenas on a store does a job that only one may do at a time."""
+"""Leases: which process of all arenas on a store does a job that one is enough for."""
 
 import contextlib
 import os

@@ -98,7 +98,7 @@ class Pipeline:
         self._closed = False
 
     def send(self, command: Command, receiver: Receiver) -> None:
-        """Queue a command; the error instead of a reply is ours, NoScriptError or a redirection.
+        """Queue a command; the receiver gets the reply, or an error after `translate`.
 
         It cannot be taken back: what was sent is executed.
         """
@@ -111,11 +111,11 @@ class Pipeline:
             self._task = asyncio.create_task(self._send_all())
 
     async def ping(self) -> None:
-        """Return when Redis replies; raises ours."""
+        """Return when Redis replies; raises StoreUnavailable or StoreRefusedError."""
         await ask(self, "PING")
 
     async def ask_each_primary(self, *command: Any) -> list[Any]:
-        """The replies of all nodes that take writes: of the only one."""
+        """The replies of all primaries; here there is one."""
         return [await ask(self, *command)]
 
     def moved_slots(self, since: int) -> tuple[int, frozenset[int]]:

@@ -86,7 +86,7 @@ class StandingsStore:
         rows: Mapping[str, str],
         bots: Iterable[str],
     ) -> tuple[AppendStatus, int]:
-        """Add a game with the rows that it changes; returns its sequence, 0 for a conflict."""
+        """Add a game with the rows that it changes; the sequence is 0 for a conflict."""
         touched = [keys.standings_head(ladder), keys.standings_log(ladder)]
         touched += [keys.standings_rows(ladder, head.season), keys.standings_rated(ladder)]
         touched += [keys.standings_history(ladder, bot) for bot in sorted(set(bots))]

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from himeji_server.ladder.pairing import Policy
+from himeji_server.ladder.queue_pairing import Policy
 
 from tests.programs.ladder_sim.accuracy import MILESTONES, measure
 from tests.programs.ladder_sim.rating_systems import SYSTEMS, VARIANTS

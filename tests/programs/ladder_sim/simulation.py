@@ -6,7 +6,7 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from himeji_server.ladder.pairing import (
+from himeji_server.ladder.queue_pairing import (
     RECENT_GAMES,
     Candidate,
     Meetings,

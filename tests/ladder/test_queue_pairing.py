@@ -4,7 +4,14 @@ import itertools
 import random
 from collections import Counter
 
-from himeji_server.ladder.pairing import Candidate, Meetings, Policy, pair_key, pairings, worth
+from himeji_server.ladder.queue_pairing import (
+    Candidate,
+    Meetings,
+    Policy,
+    pair_key,
+    pairings,
+    worth,
+)
 from himeji_server.ladder.rating import BEGINNER, Rating
 from hypothesis import given, settings, strategies as st
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from himeji.v1.game_pb2 import EndReason, GameResult
-from himeji_server.ladder.tournament_systems import (
+from himeji_server.ladder.tournament_pairing import (
     FinishedGame,
     count_results,
     forfeit,

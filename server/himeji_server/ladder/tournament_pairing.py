@@ -9,7 +9,7 @@ from typing import Final
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.v1.ladder_service_pb2 import TournamentEntrant
 
-from himeji_server.ladder.pairing import Candidate, Pair, pair_key, seat_order
+from himeji_server.ladder.queue_pairing import Candidate, Pair, pair_key, seat_order
 from himeji_server.ladder.rating import BEGINNER
 
 MAX_REPEATS: Final = 5
