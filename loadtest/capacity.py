@@ -84,7 +84,6 @@ class CapacityRun:
         self._console = console
 
     def measure(self) -> dict[str, Any]:
-        """All figures."""
         echo = self._echo()
         sweeps = {count: self._sweep(count) for count in self._options.processes}
         first = sweeps[self._options.processes[0]]

@@ -112,7 +112,6 @@ def table(figures: dict[str, Any]) -> str:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """The whole page."""
     machine = figures["machine"]
     where = (
         f"{machine['processors']} processors, {machine['memory'] / 1e9:.0f} GB, "

@@ -39,7 +39,6 @@ def write(figures: dict[str, Any], folder: Path) -> None:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """The whole page."""
     costs = UnitCosts.from_figures(figures)
     sites = [SiteSize(costs, GAMES, think) for think in THINK_SECONDS]
     ceiling = MAX_BUSY / (BROADCASTS_PER_GAME * costs.broadcast)

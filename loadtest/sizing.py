@@ -163,7 +163,6 @@ class SiteSize:
         return left / kept
 
     def rows(self) -> list[tuple[str, str]]:
-        """Everything, by name."""
         costs, rate = self.costs, self.rate
         live = self.games * costs.redis_game * (1 + REPLICAS)
         log = rate / self.primaries * costs.logged_bytes

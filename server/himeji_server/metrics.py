@@ -91,7 +91,6 @@ class _Commits(Collector):
         self.decisions = 0
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        """The current values."""
         sentence = "Changes of games that were sent to the store, by what became of them."
         commits = CounterMetricFamily("himeji_commits", sentence, labels=["outcome"])
         for outcome, count in list(

@@ -159,7 +159,6 @@ class _Retelling:
         return f"chance: all {len(told)} results follow from the key by their slots"
 
     def result(self) -> str:
-        """Compare the result."""
         game, expected = self._game, result(self._play, self._reason(), self._lost)
         for seat, held in enumerate(game.seats):
             if held.end_reason != self._lost.get(seat, (0, 0))[0]:

@@ -56,7 +56,6 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
         self._rpc.channel.close()
 
     def who_am_i(self) -> Account:

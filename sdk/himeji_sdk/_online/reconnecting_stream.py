@@ -72,7 +72,6 @@ class ReconnectingStream:
         self._welcomed = self._finishing = False
 
     def connect(self) -> None:
-        """Open a stream."""
         loop = self._loop
         stream = Stream(
             self._target,

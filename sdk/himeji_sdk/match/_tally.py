@@ -63,12 +63,10 @@ class Tally:
 
     @property
     def groups(self) -> int:
-        """Groups so far."""
         return len(self._scores[0])
 
     @property
     def games(self) -> int:
-        """Games so far."""
         return len(self._games)
 
     @property

@@ -63,7 +63,6 @@ class Ladders:
 
     @property
     def names(self) -> list[str]:
-        """The names, ascending."""
         return list(self._ladders)
 
     def names_of(self, ladder: str) -> list[str]:

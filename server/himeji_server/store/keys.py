@@ -100,7 +100,6 @@ def _owner_tag(name: str) -> str:
 
 
 def owner(name: str) -> str:
-    """An owner."""
     return f"{_owner_tag(name)}:owner"
 
 
@@ -115,7 +114,6 @@ def active_bots(owner_name: str) -> str:
 
 
 def bot(owner_name: str, short_name: str) -> str:
-    """A bot."""
     return f"{_owner_tag(owner_name)}:bot:{short_name}"
 
 

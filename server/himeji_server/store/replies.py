@@ -13,7 +13,6 @@ class AppendStatus(StrEnum):
 
 
 def text(reply: bytes) -> str:
-    """Decode a string."""
     return reply.decode()
 
 

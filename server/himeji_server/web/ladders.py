@@ -36,7 +36,7 @@ class LadderViews:
         self._use_cases = use_cases
         self._accounts = accounts
 
-    async def ladders(self) -> schemas.Ladders:
+    async def ladders(self) -> schemas.LadderList:
         found, _ = await self._queries.list_ladders(MAX_LADDERS, "")
         return {"ladders": [_ladder(each) for each in found]}
 
@@ -59,7 +59,7 @@ class LadderViews:
         connected = await self._use_cases.connected_bots(names)
         return [name for name in names if name in connected]
 
-    async def bot(self, name: str) -> schemas.Bot:
+    async def bot(self, name: str) -> schemas.BotProfile:
         """A bot with its versions, ratings and last games."""
         found = await self._accounts.bots.get(name)
         owner = await self._accounts.owner(found.name.owner)
@@ -134,7 +134,7 @@ class LadderViews:
         return found
 
 
-def _ladder(message: pb.Ladder) -> schemas.Ladder:
+def _ladder(message: pb.Ladder) -> schemas.LadderSummary:
     return {
         "name": message.name,
         "ruleset": message.ruleset,
@@ -151,7 +151,7 @@ def _ladder(message: pb.Ladder) -> schemas.Ladder:
     }
 
 
-def _rating(message: pb.Rating) -> schemas.Rating:
+def _rating(message: pb.Rating) -> schemas.RatingSummary:
     return {
         "mean": message.mean,
         "uncertainty": message.uncertainty,
@@ -174,7 +174,7 @@ def _standing(message: pb.Standing) -> schemas.Standing:
     }
 
 
-def _version(version: BotVersion) -> schemas.BotVersion:
+def _version(version: BotVersion) -> schemas.BotVersionSummary:
     return {
         "number": version.number,
         "label": version.label,

@@ -64,7 +64,6 @@ class PlayPages:
         self._watchers = ConcurrencyLimit("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
 
     def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
-        """What changes something."""
         return {
             "/play": self._take_seat,
             "/games/{game_id}/actions": self._act,

@@ -70,12 +70,12 @@ def rating_scale(standings: Iterable[schemas.Standing]) -> Scale:
     return Scale(min(ends, default=0.0), max(ends, default=50.0), 8, _INTERVAL_WIDTH - 8)
 
 
-def _interval(rating: schemas.Rating) -> tuple[float, float]:
+def _interval(rating: schemas.RatingSummary) -> tuple[float, float]:
     reach = SIGMAS * rating["uncertainty"]
     return rating["mean"] - reach, rating["mean"] + reach
 
 
-def interval(rating: schemas.Rating, scale: Scale) -> Markup:
+def interval(rating: schemas.RatingSummary, scale: Scale) -> Markup:
     """A rating as a dot at its mean, with its uncertainty as a bar."""
     low, high = _interval(rating)
     label = f"{rating['mean']:.1f}, with 95 % certainty between {low:.1f} and {high:.1f}"

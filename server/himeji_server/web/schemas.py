@@ -118,7 +118,7 @@ class Replay(TypedDict):
     checks: list[Check]
 
 
-class Rating(TypedDict):
+class RatingSummary(TypedDict):
     """A rating with its uncertainty."""
 
     mean: float
@@ -133,7 +133,7 @@ class Standing(TypedDict):
     bot: str
     bot_version: int
     house: bool
-    rating: Rating
+    rating: RatingSummary
     games: int
     rank_counts: list[int]
     mean_score: float
@@ -141,7 +141,7 @@ class Standing(TypedDict):
     last_game_time: str
 
 
-class Ladder(TypedDict):
+class LadderSummary(TypedDict):
     """A ladder: a ruleset with options and a clock, and standings of its own."""
 
     name: str
@@ -158,22 +158,22 @@ class Ladder(TypedDict):
     rated_bots: int
 
 
-class Ladders(TypedDict):
+class LadderList(TypedDict):
     """Every ladder."""
 
-    ladders: list[Ladder]
+    ladders: list[LadderSummary]
 
 
 class StandingsPage(TypedDict):
     """A ladder with its standings."""
 
-    ladder: Ladder
+    ladder: LadderSummary
     games: int
     standings: list[Standing]
     next_page_token: str
 
 
-class BotVersion(TypedDict):
+class BotVersionSummary(TypedDict):
     """A version of a bot."""
 
     number: int
@@ -191,8 +191,8 @@ class RatedGame(TypedDict):
     rank: int
     score: int
     end_reason: str
-    before: Rating
-    after: Rating
+    before: RatingSummary
+    after: RatingSummary
     opponents: list[str]
     end_time: str
 
@@ -216,7 +216,7 @@ class LadderRating(TypedDict):
     standing: Standing
 
 
-class Bot(TypedDict):
+class BotProfile(TypedDict):
     """A bot, its ratings and results; `games` are those in progress and the last rated ones."""
 
     name: str
@@ -226,7 +226,7 @@ class Bot(TypedDict):
     retired: bool
     connected: bool
     create_time: str
-    versions: list[BotVersion]
+    versions: list[BotVersionSummary]
     ratings: list[LadderRating]
     end_reasons: dict[str, int]
     rated_games: list[RatedGame]
@@ -307,7 +307,7 @@ class Rulesets(TypedDict):
     rulesets: list[RulesetSummary]
 
 
-class Arena(TypedDict):
+class ArenaOverview(TypedDict):
     """The arena as a whole, with its newest games."""
 
     version: str
@@ -317,7 +317,7 @@ class Arena(TypedDict):
     rulesets: list[RulesetSummary]
     house: list[str]
     games: list[Game]
-    ladders: list[Ladder]
+    ladders: list[LadderSummary]
 
 
 class Error(TypedDict):

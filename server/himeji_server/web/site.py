@@ -139,7 +139,7 @@ class Site:
 
         return handle
 
-    async def _arena(self, _request: Request) -> schemas.Arena:
+    async def _arena(self, _request: Request) -> schemas.ArenaOverview:
         newest = await self._games.listed({"page_size": str(_NEWEST)})
         return {
             "version": himeji.__version__,
@@ -164,7 +164,7 @@ class Site:
             request.path_params["ladder"], request.query_params.get("page_token", "")
         )
 
-    async def _bot(self, request: Request) -> schemas.Bot:
+    async def _bot(self, request: Request) -> schemas.BotProfile:
         return await self._ladders.bot("{owner}/{bot}".format(**request.path_params))
 
     async def _game_list(self, request: Request) -> schemas.Games:
@@ -193,9 +193,9 @@ class Site:
         file, svg = "/replay.json", "/boards/{moment:int}.svg"
         game = "/api/games/{game_id}"
         return [
-            _json_route("/api/arena", "arena", self._arena, schemas.Arena),
+            _json_route("/api/arena", "arena", self._arena, schemas.ArenaOverview),
             _json_route(
-                "/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.Ladders
+                "/api/ladders", "ladders", lambda _: self._ladders.ladders(), schemas.LadderList
             ),
             _json_route(
                 "/api/ladders/{ladder}",
@@ -204,7 +204,7 @@ class Site:
                 schemas.StandingsPage,
                 ladder | _PAGE_TOKEN,
             ),
-            _json_route("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.Bot, bot),
+            _json_route("/api/bots/{owner}/{bot}", "bot", self._bot, schemas.BotProfile, bot),
             _json_route(
                 "/api/games", "games", self._game_list, schemas.Games, filters | _PAGE_TOKEN
             ),
