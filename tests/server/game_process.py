@@ -29,9 +29,8 @@ class CountingSubscribers(Subscribers):
         self._last = {}
 
     def publish(self, view):
-        last = self._last.get(view.game_id)
-        self.counts[view.game_id] += last is None or not view.is_same_as(last)
-        self._last[view.game_id] = view
+        self.counts[view.game_id] += self._last.get(view.game_id) != view.fingerprint()
+        self._last[view.game_id] = view.fingerprint()
         super().publish(view)
 
 

@@ -1,20 +1,26 @@
 """Notifications: a change of a game reaches the processes that follow it, and no others."""
 
 import asyncio
+import gc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
 from himeji.rules.errors import StoreUnavailable
-from himeji_server.games import live_games, notifications
+from himeji.v1.game_pb2 import EndReason
+from himeji_server.games import commits, live_games, notifications
+from himeji_server.games.live_game import LiveGame
 from himeji_server.games.messages import replay_message
 from himeji_server.launch.embedded_redis import find_binary
 from himeji_server.store import keys
+from himeji_server.store.cluster import _RoutedCommand
+from himeji_server.store.commands import AwaitedReply
+from himeji_server.store.errors import StoreRefusedError, translate
 from himeji_server.store.game_records import OVER, PLAYING
 from himeji_server.store.notifications import GameNotification
 from himeji_server.store.pubsub import PubSub
 from redis.asyncio import ConnectionPool, Redis
-from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import ConnectionError as RedisConnectionError, MovedError, ResponseError
 
 from tests.server.conftest import RedisProcess
 from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
@@ -257,7 +263,7 @@ async def test_what_others_played_is_played_on_from_what_is_known(processes, mon
     assert table.copy().dumps() == mine.copy().dumps()
     assert (table.stored.version, table.stored.chain) == (21, mine.stored.chain)
     assert table.log == mine.log
-    assert known.answers == one.live_games.cached[game_id].answers
+    assert known.played.answers == one.live_games.cached[game_id].played.answers
     await act(two, game_id, lowest)
     assert (await one.live_games.view(game_id)).stored.version == 22
 
@@ -443,3 +449,95 @@ async def test_a_lost_node_costs_no_messages_of_the_others(two_nodes):
 
 async def missed(heard):
     return None in heard
+
+
+async def test_a_game_that_is_dropped_is_freed_without_the_garbage_collector(one):
+    def living():
+        return sum(type(each) is LiveGame for each in gc.get_objects())
+
+    gc.collect()
+    before = living()
+    gc.disable()
+    try:
+        for _ in range(3):
+            game_id = await begun(one)
+            one.notifications.subscribe(await one.live_games.view(game_id), len, print)
+            for _ in range(3):
+                await act(one, game_id, lowest)
+            one.live_games.drop(game_id)
+        await asyncio.sleep(0)
+        assert living() == before
+    finally:
+        gc.enable()
+
+
+async def test_a_seat_change_that_is_announced_while_another_is_read_is_published(
+    processes, monkeypatch
+):
+    one, two = processes
+    game_id = (await two.commands.create(new_game(3))).game_id
+    seen, go_on, load_since = [], asyncio.Event(), one.games.load_since
+    view = await one.live_games.view(game_id)
+    one.notifications.subscribe(
+        view, lambda each: seen.append([seat.bot for seat in each.stored.seats]), print
+    )
+
+    async def slowly(known):
+        newer = await load_since(known)
+        await go_on.wait()
+        return newer
+
+    monkeypatch.setattr(one.games, "load_since", slowly)
+    for seat in range(2):
+        await two.commands.join(game_id, [seat], seat_request(seat))
+        one.notifications._load_later(game_id, 0)
+        await asyncio.sleep(0.05)  # the first is being read when the second is announced
+    go_on.set()
+    await until(lambda: _is_last(seen, [BOTS[0], BOTS[1], ""]))
+
+
+async def _is_last(seen, bots):
+    return seen[-1:] == [bots]
+
+
+async def test_a_game_whose_change_failed_before_it_was_sent_is_read_again(one, monkeypatch):
+    game_id = await begun(one, 3)
+    view = await one.live_games.view(game_id)
+    async with one.live_games.locks.hold(game_id):
+        game = await one.live_games.refresh(game_id)
+        await one.commits.lose_seat(game, view.stored.seat, EndReason.END_REASON_RESIGNED)
+    before = (await one.live_games.view(game_id)).event_count
+
+    def broken(*_):
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(commits, "_record", broken)
+        await one.timers._handle(game_id, 0)
+    after = await one.live_games.view(game_id)
+    assert (after.stored.version, after.event_count) == (2, before)
+    await one.timers._handle(game_id, 0)
+    assert not (await one.live_games.view(game_id)).asks_a_lost_seat
+
+
+async def test_a_command_that_is_redirected_and_then_refused_is_answered():
+    class Sender:
+        def send(self, _command, receiver):
+            error = translate(ResponseError("BUSY Redis is busy running a script"))
+            asyncio.get_running_loop().call_soon(receiver.receive, error)
+
+    class OneNode:
+        def start_task(self, work):
+            self.task = asyncio.create_task(work)
+
+        def slot_moved(self, *_):
+            pass
+
+        def sender(self, _address):
+            return Sender()
+
+    reply = AwaitedReply()
+    command = _RoutedCommand(OneNode(), ("EVALSHA", "x", 1, "key"), ("here", 1), reply)
+    command.receive(MovedError("1 there:2"))
+    with pytest.raises(StoreRefusedError):
+        await asyncio.wait_for(reply.future, PATIENCE)

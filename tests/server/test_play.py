@@ -1050,3 +1050,13 @@ async def test_only_so_many_messages_wait():
         assert box.put(play.ServerMessage())
     assert not box.put(play.ServerMessage())
     assert not box.put(decision_of("g", 1, 0, 1))
+
+
+async def test_resigning_a_seat_that_the_game_does_not_have_changes_nothing(arena):
+    async with streams(arena, bots=[A]) as [stream]:
+        game = await arena.create(2)
+        await stream.send("r", resign=play.Resign(game_id=game.game_id, seat=99))
+        answer = await stream.answer("r")
+        assert answer.rejected.reason == reason("NOT_YOUR_DECISION")
+        found = (await arena.game("GetGame", game_id=game.game_id)).game
+        assert found.state == GameState.GAME_STATE_WAITING

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, NamedTuple
 
+import structlog
 from himeji.rules.game import Game as Engine
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
@@ -41,6 +42,8 @@ VERSIONS_BETWEEN_SNAPSHOTS: Final = 8
 """Packing a position costs more than playing on to it from the last one."""
 
 _FEWEST_SEATS: Final = 2  # a game in which one seat is left is over
+
+_log = structlog.get_logger(__name__)
 
 
 class Change(NamedTuple):
@@ -91,16 +94,21 @@ class PendingCommit:
         try:
             if isinstance(reply, CommitReply) and reply.ok:
                 self._accept(self._apply(reply))
-                self._publish(reply)
             else:
                 self._commits.live_games.drop(self.game.game_id)
         except Exception as error:  # noqa: BLE001 - the waiting side has to get it
             self._commits.live_games.drop(self.game.game_id)
             reply = error
+        if isinstance(reply, CommitReply) and reply.ok:
+            try:
+                self._publish()
+            except Exception:  # noqa: BLE001 - the answer stands, and the lock has to be released
+                _log.exception("unexpected error after a commit", game=self.game.game_id)
         self._finish(reply)
 
     def _apply(self, reply: CommitReply) -> Entry:
         """Step 3: the game in memory takes over what was committed."""
+        self._commits.live_games.follow_clock(reply.time)
         return self.game.apply(self._commit, reply, self._engine)
 
     def _accept(self, entry: Entry) -> None:
@@ -109,14 +117,14 @@ class PendingCommit:
             receipt = self._receipt
             receipt.entry = entry
             seat = self._commit.clock_seat
-            self.game.answers[receipt.decision] = GivenAnswer(seat, receipt.actions, entry)
+            self.game.played.answers[receipt.decision] = GivenAnswer(seat, receipt.actions, entry)
             self._answer.accepted(self.game.view, receipt)
 
-    def _publish(self, reply: CommitReply) -> None:
+    def _publish(self) -> None:
         """Step 5: publish the view in this process; the script has notified the other ones."""
         commits, game = self._commits, self.game
-        commits.live_games.committed(game, reply)
         commits.live_games.subscribers.publish(game.view)
+        commits.live_games.committed(game)
         if game.view.asks_a_lost_seat:
             commits.stand_ins.put_nowait(game.game_id)
 

@@ -37,6 +37,15 @@ class LogPosition(NamedTuple):
     chain: bytes
 
 
+class Fingerprint(NamedTuple):
+    """One view of a game among all views of it."""
+
+    version: int
+    chain: bytes
+    state: str
+    bots: tuple[str, ...]
+
+
 class GivenAnswer(NamedTuple):
     """An answer that stands in the log."""
 
@@ -53,34 +62,55 @@ class LoggedAction(NamedTuple):
 
 
 @dataclass(slots=True)
-class LiveGame:
-    """A game in memory, with the engine that plays it and its whole log."""
+class PlayedGame:
+    """The engine and the log of a game in memory: what views of it read.
 
-    view: GameView = field(init=False)
+    It does not refer to a view. If it did, a game that is dropped would be a reference cycle, which
+    lives until the garbage collector comes by, and that is rare (see launch/runtime.py).
+    """
+
     game_id: str
     engine: Engine | None = None  # None before the game begins
     answers: dict[int, GivenAnswer] = field(default_factory=dict)  # by decision
     log: list[Entry] = field(default_factory=list)
+    version: int = 0  # where the engine is, unless it is ahead
     is_ahead: bool = False
     """Whether the engine has played what is not committed yet, or is being brought up to date."""
+
+
+@dataclass(slots=True)
+class LiveGame:
+    """A game in memory, where commits are made."""
+
+    played: PlayedGame
+    view: GameView
+    """The game as it was committed last."""
 
     @classmethod
     def of(cls, stored: StoredGame) -> LiveGame:
         """The game without its log: enough for lists, and the start of a replay."""
-        game = cls(stored.header.game_id)
-        game.show(stored)
-        return game
+        played = PlayedGame(stored.header.game_id)
+        return cls(played, GameView(stored, 0, played))
+
+    @property
+    def game_id(self) -> str:
+        return self.played.game_id
 
     @property
     def stored(self) -> StoredGame:
         """The game as it was committed last."""
         return self.view.stored
 
+    @property
+    def engine(self) -> Engine | None:
+        return self.played.engine
+
     def show(self, stored: StoredGame) -> None:
         """Replace the view: the engine is where the store is."""
-        self.is_ahead = False
-        events = len(self.engine.log or ()) if self.engine is not None else 0
-        self.view = GameView(stored, events, self)
+        played, engine = self.played, self.played.engine
+        played.is_ahead, played.version = False, stored.version
+        events = len(engine.log or ()) if engine is not None else 0
+        self.view = GameView(stored, events, played)
 
     def apply(self, commit: Commit, reply: CommitReply, engine: Engine | None) -> Entry:
         """Take over what was committed; its entry in the log."""
@@ -88,8 +118,8 @@ class LiveGame:
         entry = Entry(
             version, commit.entry, time, charged, added, left, commit.stop, commit.refusal
         )
-        self.log.append(entry)
-        self.engine = engine
+        self.played.log.append(entry)
+        self.played.engine = engine
         before, state = self.view.stored, commit.state
         is_new = commit.new_decision
         # Spelled out: dataclasses.replace takes ten times as long, and this runs for each answer.
@@ -129,11 +159,11 @@ class GameView:
     event_count: int
     """How many events the game has so far."""
 
-    _game: LiveGame = field(repr=False)
+    _played: PlayedGame = field(repr=False)
 
     @property
     def game_id(self) -> str:
-        return self._game.game_id
+        return self._played.game_id
 
     @property
     def header(self) -> Game:
@@ -144,15 +174,12 @@ class GameView:
     def position_in_log(self) -> LogPosition:
         return LogPosition(self.stored.version, self.stored.chain)
 
-    def is_same_as(self, other: GameView) -> bool:
-        """Whether the two views of a game are of one version, and have the same bots."""
-        mine, theirs = self.stored, other.stored
-        if mine.version != theirs.version or mine.chain != theirs.chain:
-            return False
-        if mine.state != WAITING:
-            return True
-        # Seats are taken and left without a version of their own.
-        return [seat.bot for seat in mine.seats] == [seat.bot for seat in theirs.seats]
+    def fingerprint(self) -> Fingerprint:
+        """What differs between any two views of a game that have to be published."""
+        stored = self.stored
+        # Seats are taken and left without a version of their own, before the game begins.
+        bots = tuple(seat.bot for seat in stored.seats) if stored.state == WAITING else ()
+        return Fingerprint(stored.version, stored.chain, stored.state, bots)
 
     # --- seats ----------------------------------------------------------------------------------
 
@@ -187,11 +214,11 @@ class GameView:
     @property
     def log(self) -> Sequence[Entry]:
         """The entries up to this version."""
-        return self._game.log[: self.stored.version]
+        return self._played.log[: self.stored.version]
 
     def answer_to(self, decision: int) -> GivenAnswer | None:
         """The answer that stands for a decision, None if there is none."""
-        answer = self._game.answers.get(decision)
+        answer = self._played.answers.get(decision)
         return answer if answer is None or answer.entry.version <= self.stored.version else None
 
     def logged_actions(self) -> list[LoggedAction]:
@@ -204,7 +231,7 @@ class GameView:
     @property
     def has_position(self) -> bool:
         """Whether the game has begun, and its log can be replayed."""
-        return self._game.engine is not None and self.stored.started > 0
+        return self._played.engine is not None and self.stored.started > 0
 
     @property
     def ruleset(self) -> Ruleset:
@@ -221,7 +248,7 @@ class GameView:
 
     def events(self, first: int = 0) -> Sequence[Record]:
         """The events after the first so many; the log of an engine only grows."""
-        engine = self._game.engine
+        engine = self._played.engine
         return (engine.log or [])[first : self.event_count] if engine is not None else ()
 
     def event_text(self, record: Record) -> str:
@@ -243,11 +270,11 @@ class GameView:
 
     def _engine(self) -> Engine:
         """The engine at this version, which must not be changed."""
-        game = self._game
-        engine = game.engine
+        played = self._played
+        engine = played.engine
         if engine is None:
-            raise RuntimeError(f"{game.game_id} has not begun")
-        if game.view.stored.version == self.stored.version and not game.is_ahead:
+            raise RuntimeError(f"{played.game_id} has not begun")
+        if played.version == self.stored.version and not played.is_ahead:
             return engine
         engine = self.restart()
         for each in self.logged_actions():

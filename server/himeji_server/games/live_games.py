@@ -30,7 +30,7 @@ from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
-from himeji_server.store.game_records import OVER, PLAYING, CommitReply, StoredGame
+from himeji_server.store.game_records import OVER, PLAYING, StoredGame
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
 from himeji_server.tasks import TaskSet
@@ -84,7 +84,7 @@ class LiveGames:
     async def refresh(self, game_id: str) -> LiveGame:
         """Bring the game up to date with the store; raises UnknownGame. Needs the lock."""
         game = self.cached.get(game_id)
-        if game is None:
+        if game is None or game.played.is_ahead:  # ahead: a change failed before it was sent
             return await self.reload(game_id)
         newer = await self.store.load_since(game.stored)
         try:
@@ -187,9 +187,12 @@ class LiveGames:
 
     # --- the cache ------------------------------------------------------------------------------
 
-    def committed(self, game: LiveGame, reply: CommitReply) -> None:
-        """A commit of this process stands: follow the store's clock, expire what is over."""
-        self._clock_offset = reply.time - _milliseconds()
+    def follow_clock(self, time_ms: int) -> None:
+        """Take the time of a commit that has just come for the store's time now."""
+        self._clock_offset = time_ms - _milliseconds()
+
+    def committed(self, game: LiveGame) -> None:
+        """A commit of this process stands: expire what is over."""
         if game.stored.state == OVER:
             if game.game_id in self.cached:
                 self._expire_over(game.game_id)

@@ -38,7 +38,7 @@ def catch_up(game: LiveGame, newer: StoredGame) -> bool:
     if (newer.version, newer.chain) == (before.version, before.chain):
         game.show(newer)
         return False
-    game.is_ahead = True
+    game.played.is_ahead = True
     _replay(game, newer, before.chain, before.decision)
     game.show(newer)
     return True
@@ -65,7 +65,7 @@ def check_contains(stored: StoredGame, seen: LogPosition | None) -> None:
 def _replay(game: LiveGame, stored: StoredGame, chain: bytes, decision: int) -> None:
     """Replay the next entries, up to where the store says that the log leads."""
     game_id, snapshot = game.game_id, stored.snapshot
-    for number, entry in enumerate(stored.log, start=len(game.log) + 1):
+    for number, entry in enumerate(stored.log, start=len(game.played.log) + 1):
         try:
             parsed = ChainEntry.parse(entry.text)
         except ValueError as error:
@@ -76,7 +76,7 @@ def _replay(game: LiveGame, stored: StoredGame, chain: bytes, decision: int) -> 
         decision = _replay_entry(game, stored, parsed, entry, decision)
         if snapshot is not None and snapshot.version == number:
             _check_snapshot(game, snapshot)
-    if chain != stored.chain or len(game.log) != stored.version:
+    if chain != stored.chain or len(game.played.log) != stored.version:
         raise BrokenLogError(f"the chain of {game_id} is broken")
 
 
@@ -87,15 +87,15 @@ def _replay_entry(
     asked = game.engine.to_move if game.engine is not None else None
     try:
         if parsed.cause == LogCause.LOG_CAUSE_START:
-            game.engine = new_engine(stored)
+            game.played.engine = new_engine(stored)
         elif game.engine is not None:
             for action in parsed.actions:
                 game.engine.apply(action)
     except HimejiError as error:
         raise BrokenLogError(f"{game.game_id} {entry.text}: {error}") from error
-    game.log.append(entry)
+    game.played.log.append(entry)
     if parsed.cause == LogCause.LOG_CAUSE_ANSWER:
-        game.answers[decision] = GivenAnswer(parsed.seat, parsed.actions, entry)
+        game.played.answers[decision] = GivenAnswer(parsed.seat, parsed.actions, entry)
     lost_another = parsed.cause == LogCause.LOG_CAUSE_SEAT_LOST and parsed.seat != asked
     return decision if lost_another else parsed.version
 

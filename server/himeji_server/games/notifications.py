@@ -48,7 +48,8 @@ class Notifications:
         self._presence = presence
         self._registered: dict[str, float] = {}  # games, and when each was last asked for
         self._bots: defaultdict[str, set[OnBotEvent]] = defaultdict(set)
-        self._loading: dict[str, int] = {}  # games that are being read, and the version to reach
+        # Games that are being read: the version to reach, and how often more was announced.
+        self._loading: dict[str, tuple[int, int]] = {}
         self._tasks = TaskSet()
 
     # --- subscribing ----------------------------------------------------------------------------
@@ -145,17 +146,19 @@ class Notifications:
         if 0 < version <= self._subscribers.published_version(game_id):
             return
         if game_id in self._loading:
-            self._loading[game_id] = max(version, self._loading[game_id])
+            before, count = self._loading[game_id]
+            self._loading[game_id] = (max(version, before), count + 1)
             return
-        self._loading[game_id] = version
+        self._loading[game_id] = (version, 0)
         self._tasks.start(self._load(game_id))
 
     async def _load(self, game_id: str) -> None:
-        """Read a game, which publishes it; again if a later version is announced meanwhile."""
+        """Read a game, which publishes it; again if something is announced meanwhile."""
         try:
-            version = -1
-            while version != self._loading[game_id]:
-                version = self._loading[game_id]
+            done = None
+            while done != self._loading[game_id]:
+                done = self._loading[game_id]
+                version, _ = done
                 if version:
                     await self._live_games.view_at_least(game_id, version)
                 else:

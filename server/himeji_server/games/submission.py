@@ -163,7 +163,7 @@ class Submissions:
         prefix = play_prefix(engine, answer.actions)
         if not prefix.played:
             return False  # it is not legal, which the store has to count
-        game.is_ahead = True
+        game.played.is_ahead = True
         _QuickCommit(self, game, engine, prefix, answer).send()
         return True
 
@@ -204,7 +204,7 @@ class Submissions:
 
     async def _try(self, game: LiveGame, answer: Answer) -> bool:
         """One try to commit an answer; False if another process was faster."""
-        standing = game.answers.get(answer.decision)
+        standing = game.played.answers.get(answer.decision)
         if standing is not None and standing.seat in game.view.seats_of(answer.bot):
             receipt = repeated_receipt(answer.decision, standing, answer.actions)
             answer.accepted(game.view, receipt)
@@ -217,7 +217,7 @@ class Submissions:
             if not await self._strike(game, seat, answer.actions):
                 return False
             raise prefix.refusal
-        game.is_ahead = True
+        game.played.is_ahead = True
         receipt = Receipt(answer.decision, prefix.played, prefix.stop, NO_ENTRY)
         change = _change(game, prefix)
         reply = await self.commits.commit(game, engine, change, answer, receipt)

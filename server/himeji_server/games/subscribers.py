@@ -13,7 +13,7 @@ from collections.abc import Callable
 import structlog
 from himeji.rules.errors import HimejiError
 
-from himeji_server.games.live_game import GameView
+from himeji_server.games.live_game import Fingerprint, GameView
 from himeji_server.store.game_records import OVER
 
 _log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ class Subscribers:
 
     def __init__(self) -> None:
         self._games: defaultdict[str, dict[OnChange, OnGone]] = defaultdict(dict)
-        self._published: dict[str, GameView] = {}  # the last view that was published
+        self._published: dict[str, Fingerprint] = {}  # of the last view that was published
 
     def __contains__(self, game_id: str) -> bool:
         """Whether anybody is subscribed to the game."""
@@ -40,8 +40,8 @@ class Subscribers:
 
     def published_version(self, game_id: str) -> int:
         """The version that was published last, -1 for none."""
-        view = self._published.get(game_id)
-        return view.stored.version if view is not None else -1
+        last = self._published.get(game_id)
+        return last.version if last is not None else -1
 
     def subscribe(
         self, game_id: str, on_change: OnChange, on_gone: OnGone, known: GameView | None = None
@@ -51,27 +51,27 @@ class Subscribers:
         `known` is the view that the subscriber has already.
         """
         if known is not None and game_id not in self._games:
-            self._published[game_id] = known
+            self._published[game_id] = known.fingerprint()
         self._games[game_id][on_change] = on_gone
 
     def unsubscribe(self, game_id: str, on_change: OnChange) -> bool:
         """End a subscription; whether the end of the game was published. Twice is harmless."""
-        view = self._published.get(game_id)
+        last = self._published.get(game_id)
         self._games[game_id].pop(on_change, None)
         if not self._games[game_id]:
             del self._games[game_id]
             self._published.pop(game_id, None)
-        return view is not None and view.stored.state == OVER
+        return last is not None and last.state == OVER
 
     def publish(self, view: GameView) -> None:
         """Call the subscribers, unless they know of this change."""
         subscribers = self._games.get(view.game_id)
         if not subscribers:
             return
-        before = self._published.get(view.game_id)
-        if before is not None and view.is_same_as(before):
+        fingerprint = view.fingerprint()
+        if self._published.get(view.game_id) == fingerprint:
             return
-        self._published[view.game_id] = view
+        self._published[view.game_id] = fingerprint
         for on_change in tuple(subscribers):
             try:
                 on_change(view)

@@ -108,7 +108,7 @@ class Timers:
         engine, seat = game.engine, game.stored.seat
         if engine is None:
             return
-        game.is_ahead = True
+        game.played.is_ahead = True
         played = []
         while engine.to_move == seat:
             played.append(stand_in(engine))

@@ -13,7 +13,14 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from himeji.rules.errors import Forbidden, InvalidRequest, LimitExceeded, SeatTaken, UnknownGame
+from himeji.rules.errors import (
+    Forbidden,
+    InvalidRequest,
+    LimitExceeded,
+    NotYourDecision,
+    SeatTaken,
+    UnknownGame,
+)
 from himeji.v1.game_pb2 import EndReason, SeatPolicy
 
 from himeji_server import names, pagination
@@ -307,6 +314,8 @@ class GameUseCases:
         Who gives up a seat of somebody else's game before it begins leaves it open again.
         """
         view = await self.view(game_id)
+        if seat is not None and seat not in range(len(view.stored.seats)):
+            raise NotYourDecision("you have no such seat in this game", {"game_id": game_id})
         is_creator = view.stored.creator == caller.owner
         if view.stored.state == WAITING and is_creator:
             return await self._commands.cancel(game_id)

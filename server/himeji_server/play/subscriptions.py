@@ -247,9 +247,9 @@ class GameFeed:
             if failure is not None:
                 self.send(ServerMessage(seating_failed=failure))
             return
-        seat = view.seats_of(self.bot)[0]
-        message = game_over_message(view, seat, self.events or 0, self.wants)
-        self.send(ServerMessage(game_over=message))
+        for seat in view.seats_of(self.bot)[:1]:  # none if the bot left before the game began
+            message = game_over_message(view, seat, self.events or 0, self.wants)
+            self.send(ServerMessage(game_over=message))
 
 
 def seat_lost(view: GameView, seat: int) -> SeatLost:

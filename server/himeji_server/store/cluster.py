@@ -24,7 +24,7 @@ import structlog
 from himeji.rules.errors import StoreUnavailable
 from redis.asyncio import ConnectionPool
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
-from redis.exceptions import AskError, MovedError, RedisError
+from redis.exceptions import AskError, MovedError
 
 from himeji_server.store.commands import Command, IgnoredReply, Receiver, ReplicatedSender, ask
 from himeji_server.store.errors import REDIRECTIONS
@@ -86,7 +86,7 @@ class _RoutedCommand:
             sender.send(("ASKING",), IgnoredReply())
         try:
             return await ask(sender, *self._command)
-        except (StoreUnavailable, RedisError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the receiver gets it
             return error
 
     def _finish(self, reply: Any) -> None:
