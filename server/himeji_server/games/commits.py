@@ -5,7 +5,7 @@ compares and sets, and only then shown to anybody. PendingCommit is one such cha
 methods stand in the order in which they run.
 
 A commit needs neither a task nor a future: the store calls `on_reply` when its reply comes. That is
-worth a fifth of the server's processor time in dense play (docs/load.md, "The quick path").
+worth an eighth of the server's processor time in dense play (docs/load.md, "The quick path").
 """
 
 from __future__ import annotations
