@@ -56,10 +56,11 @@ class CountingInterceptor(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamCli
         return self._read(continuation(details, requests))
 
     def _read(self, call):
-        for message in call:
-            if message.HasField("accepted"):
-                self.counts.add("answers")
-            yield message
+        for batch in call:
+            for message in batch.messages:
+                if message.HasField("accepted"):
+                    self.counts.add("answers")
+            yield batch
 
 
 INTERCEPTOR = CountingInterceptor()
