@@ -13,8 +13,8 @@ from himeji.v1 import account_service_pb2 as accounts, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopReason, Want
 from himeji_server.games import notifications
 from himeji_server.play import session, stream_writer
-from himeji_server.store import keys, presence
-from himeji_server.store.notifications import BotNotificationKind
+from himeji_server.store import Store, keys, presence
+from himeji_server.store.notifications import BotNotification, BotNotificationKind, publish
 
 from tests.server.arena_client import (
     PATIENCE,
@@ -640,6 +640,18 @@ async def test_a_newer_stream_takes_over_and_the_older_one_is_told(arena, other)
         await arena.new_game(A, A)
         await newer.asked()  # the games go to the newer one
         await newer.cut()
+
+
+async def test_a_late_notification_of_an_older_stream_closes_nothing(arena, redis_server):
+    stream = Stream(arena, A)
+    await stream.open()
+    store = await Store.connect(redis_server.url)
+    late = BotNotification(BotNotificationKind.STREAM_OPENED, A, "an older stream")
+    await publish(store, late)
+    await store.close()
+    await arena.new_game(A, A)
+    await stream.asked()
+    await stream.goodbye()
 
 
 async def test_a_stream_that_missed_the_bell_learns_of_its_end_by_looking(arena, raw, monkeypatch):

@@ -53,6 +53,7 @@ class Session:
         self.stream = secrets.token_hex(8)
         self._use_cases = use_cases
         self._stopped = False
+        self._connected = False
         self._writer = StreamWriter(use_cases.limits)
         self.close = self._writer.close
         self._ladder = LadderStream(queue_commands, player)
@@ -96,9 +97,14 @@ class Session:
         """Renew the bot's presence again and again, until its token works no more."""
         while not ended.is_set():
             if not await wait_for(ended, PRESENCE_SECONDS):
-                with contextlib.suppress(StoreUnavailable, StoreRefusedError):
-                    await self._renew_presence()
+                await self._check_presence()
         self.close(StreamEnd.by(token_ended()))
+
+    async def _check_presence(self) -> None:
+        """Renew the presence once the store has this stream; before, it may have an older one."""
+        if self._connected:
+            with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+                await self._renew_presence()
 
     async def _renew_presence(self) -> None:
         """Renew the bot's presence, and make up for notifications that were lost."""
@@ -124,7 +130,8 @@ class Session:
                 self._ladder.left(message, _OUT_OF_QUEUE[kind](subject))
                 self._writer.send(message)
             elif subject != self.stream:
-                self.close(StreamEnd.replaced_or_retired(self.player.bot, subject))
+                # Maybe an older stream of the bot, whose notification comes late: ask the store.
+                self._writer.start(self._check_presence)
         except Exception as raised:  # noqa: BLE001 - the client gets the reason
             self.close(StreamEnd.by(as_error(raised, "Play")))
 
@@ -133,6 +140,7 @@ class Session:
     async def _open(self, hello_id: str) -> None:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
         await self._use_cases.open_stream(self.player, self.stream)
+        self._connected = True
         unfinished = await self._unfinished()
         answer = ServerMessage(request_id=hello_id)
         answer.welcome.protocol_version = PROTOCOL
