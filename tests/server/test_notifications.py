@@ -461,7 +461,9 @@ async def test_a_game_that_is_dropped_is_freed_without_the_garbage_collector(one
     try:
         for _ in range(3):
             game_id = await begun(one)
-            one.notifications.subscribe(await one.live_games.view(game_id), len, print)
+            view = await one.live_games.view(game_id)
+            one.notifications.subscribe(view, lambda _view: None, print)
+            del view
             for _ in range(3):
                 await act(one, game_id, lowest)
             one.live_games.drop(game_id)
