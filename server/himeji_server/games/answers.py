@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +17,7 @@ NO_ENTRY: Final = Entry(0, "", 0, 0, 0, 0, 0)
 """The entry of an answer that is not committed yet."""
 
 
-class Answer:
+class Answer(ABC):
     """A bot's answer to a decision; subclasses pass its outcome on to the sender."""
 
     __slots__ = ("actions", "bot", "decision", "game_id")
@@ -27,13 +28,13 @@ class Answer:
         self.decision = decision
         self.actions = actions
 
+    @abstractmethod
     def accepted(self, view: GameView, receipt: Receipt) -> None:
         """The answer stands; called before the new view is published."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rejected(self, error: Exception) -> None:
         """The answer does not stand, or nobody knows whether it does."""
-        raise NotImplementedError
 
 
 @dataclass(slots=True)

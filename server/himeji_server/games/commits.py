@@ -11,6 +11,7 @@ worth an eighth of the server's processor time in dense play (docs/load.md, "The
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import Final, NamedTuple
 
 import structlog
@@ -60,7 +61,7 @@ class Change(NamedTuple):
     lost: LostSeat | None = None
 
 
-class PendingCommit:
+class PendingCommit(ABC):
     """One change of one game on its way to the store, and what follows from it.
 
     The game's lock is held from before the change is played until `_finish`.
@@ -128,9 +129,9 @@ class PendingCommit:
         if game.view.asks_a_lost_seat:
             commits.stand_ins.put_nowait(game.game_id)
 
+    @abstractmethod
     def _finish(self, reply: CommitReply | Exception) -> None:
         """Step 6: release the lock, or wake up the coroutine that holds it."""
-        raise NotImplementedError
 
 
 class AwaitedCommit(PendingCommit):
