@@ -95,7 +95,8 @@ docs: $(READY) ## write what is derived: the rules of the engine to docs/rules, 
 
 laws: $(BUILT) ## play a thousand fresh games against every law (some minutes)
 	$(BIN)/pytest --numprocesses auto --games 1000 --timeout 3000 \
-	  tests/rules/test_laws.py tests/rules/*/test_conservation.py $(ARGS)
+	  tests/rules/test_laws.py tests/rules/test_order_questions.py tests/rules/*/test_conservation.py \
+	  $(ARGS)
 
 bench: $(BUILT) ## measure the engine and the server, as tables (ARGS="--json FILE" writes JSON, too)
 	$(BIN)/python -m tests.programs.bench $(ARGS)

@@ -1,11 +1,30 @@
-"""Several things at once: their owner chooses the order, where an order matters."""
+"""Several things at once: their owner chooses the order, where it can change something (B-2.8).
+
+Most units are goods only, and then nothing is asked. Where a checkpoint, a worker action or an
+icon that points elsewhere is among the parts, every order is tried on copies, and the question
+is put only if two of its answers lead to different positions. The copies draw from a chance of
+their own: what is asked never depends on cards that nobody has seen, and a bot's mirror asks the
+same as the server.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from himeji.rules.effects import Effect
+from himeji.rules.chance import Fast
+from himeji.rules.constants import DONE, PERFORM
+from himeji.rules.effects import (
+    FREE_SCOPE,
+    GOODS_SCOPE,
+    OPEN_SCOPE,
+    SEALS_SCOPE,
+    STEPS_SCOPE,
+    Effect,
+)
 from himeji.rules.game import Game, Step
+
+MOST_TRIED: Final = 500  # positions for one answer; an order with more consequences is asked
 
 
 class EffectOrder(Step):
@@ -16,42 +35,91 @@ class EffectOrder(Step):
         self.effects = effects
 
     def candidates(self, game: Game) -> Sequence[int]:
-        """One answer for each kind of part; gains that need no order are one part together."""
+        """One answer for each kind of part whose place in the order can matter."""
         effects = self.effects
         if len(effects) < 2:
             return ()
-        orders = [effects[0].order]
+        scope = joint_scope(game, self.seat, effects)
+        if not scope & (STEPS_SCOPE | OPEN_SCOPE) or free_gains(effects, scope):
+            return ()
+        met = SEALS_SCOPE | STEPS_SCOPE | OPEN_SCOPE
+        if scope & OPEN_SCOPE:
+            met |= GOODS_SCOPE
+        orders: list[int] = []
         for effect in effects:
-            if effect.order not in orders:
+            if effect.order not in orders and effect.scope(game, self.seat) & met:
                 orders.append(effect.order)
-        if len(orders) == 1:
+        if len(orders) < 2:
             return ()
         orders.sort()
-        return orders
+        # On a copy on which orders are being tried, all of them are.
+        asked = isinstance(game.stack[0], UnitEnd) or self.matters(game, orders, scope)
+        return orders if asked else ()
+
+    def matters(self, game: Game, orders: list[int], scope: int) -> bool:
+        """Whether two of the answers lead to different positions once all parts are done."""
+        exchanges = scope & OPEN_SCOPE > 0
+        if exchanges and scope & SEALS_SCOPE:
+            return True  # what the seals are exchanged for may pay for the other part
+        known: set[bytes] = set()
+        for order in orders:
+            end = UnitEnd(self.seat)
+            twin = game.clone()
+            twin.chance = Fast(0)
+            twin.stack = [end]
+            self.resolve(twin, order)
+            twin.advance()
+            found = outcomes(twin, end, exchanges=exchanges)
+            if not found or (known and found != known):
+                return True
+            known = found
+        return False
 
     def question(self, game: Game) -> str:
         """Ask for the order."""
         return f"choose what comes first of {', '.join(effect.text for effect in self.effects)}"
 
     def run(self, game: Game) -> None:
-        """No order to choose: all parts are alike."""
-        if self.effects:
-            self.resolve(game, self.effects[0].order)
+        """No order to choose: gains, then what may ask, then goods of one's choice."""
+        effects = self.effects
+        if not effects:
+            return
+        gains = free_gains(effects, joint_scope(game, self.seat, effects))
+        if gains:
+            self.take(game, gains)
+            return
+        asking = [effect for effect in effects if effect.own_scope != GOODS_SCOPE or effect.plain]
+        self.resolve(game, (asking or effects)[0].order)
 
     def resolve(self, game: Game, action: int) -> None:
         """Take the chosen part, the others afterwards."""
+        first = next(effect for effect in self.effects if effect.order == action)
+        self.take(game, [each for each in self.effects if each.plain] if first.plain else [first])
+
+    def take(self, game: Game, parts: list[Effect]) -> None:
+        """Take parts that are done before the others."""
         rest = list(self.effects)
-        first = next(effect for effect in rest if effect.order == action)
-        if first.plain:
-            gains = [effect for effect in rest if effect.plain]
-            rest = [effect for effect in rest if not effect.plain]
-        else:
-            gains = [first]
-            rest.remove(first)
+        for effect in parts:
+            rest.remove(effect)
         if rest:
             game.stack.append(EffectOrder(self.seat, tuple(rest), self.rule))
-        for effect in gains:
+        for effect in parts:
             effect.start(game, self.seat, self.rule)
+
+
+def joint_scope(game: Game, seat: int, effects: tuple[Effect, ...]) -> int:
+    """The scope of several effects together."""
+    scope = 0
+    for effect in effects:
+        scope |= effect.scope(game, seat)
+    return scope
+
+
+def free_gains(effects: tuple[Effect, ...], scope: int) -> list[Effect]:
+    """The gains that can be taken first whatever else is among the parts."""
+    if scope & OPEN_SCOPE:
+        return [effect for effect in effects if effect.plain and effect.own_scope == FREE_SCOPE]
+    return [effect for effect in effects if effect.plain]
 
 
 def grant(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None:
@@ -60,3 +128,45 @@ def grant(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None
         effects[0].start(game, seat, rule)
     elif effects:
         game.stack.append(EffectOrder(seat, effects, rule))
+
+
+# --- trying orders on copies ----------------------------------------------------------------------
+
+
+class UnitEnd(Step):
+    """The end of the parts: a copy stops here, as two answers are open."""
+
+    def __init__(self, seat: int) -> None:
+        super().__init__(seat, "B-2.8")
+
+    def candidates(self, game: Game) -> Sequence[int]:
+        return (DONE, PERFORM)
+
+
+def outcomes(start: Game, end: Step, *, exchanges: bool) -> set[bytes]:
+    """Every position in which the parts are done; none if there is too much to try.
+
+    Exchanges of one decision are tried in one order only, and at the end as well, for they stay
+    possible at the next decision.
+    """
+    found: set[bytes] = set()
+    todo = [(start, 0)]
+    tried = 0
+    while todo:
+        game, exchanged = todo.pop()
+        tried += 1
+        if tried > MOST_TRIED:
+            return set()
+        done = game.stack[-1] is end
+        if done:
+            game.stack.pop()
+            found.add(game.dumps())
+            game.stack.append(end)
+        for action in game.answers:
+            free = game.free_answer_rule(action) != ""
+            if action < exchanged or (done and not free) or (free and not exchanges):
+                continue
+            twin = game.clone()
+            twin.play(action)
+            todo.append((twin, action if free else 0))
+    return found

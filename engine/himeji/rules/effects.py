@@ -12,14 +12,30 @@ CODES_PER_WORD: Final = 16  # amounts from 0 to 15
 GAINED: Final = (*GOOD_NAMES, "any", "coin/seal")
 
 
+# The scope of an effect: what it may change or depend on, as bits. An order can matter only where
+# the scopes of two parts meet (B-2.8); see effect_order.py.
+FREE_SCOPE: Final = 0  # VP, and coins where they have no cap: to have them first is never worse
+GOODS_SCOPE: Final = 1  # other goods, *any* among them: they meet an open scope only
+SEALS_SCOPE: Final = 2  # seals: a checkpoint may cost them
+STEPS_SCOPE: Final = 4  # influence: a checkpoint may stop it
+OPEN_SCOPE: Final = 8  # worker actions and icons that point elsewhere may spend and gain anything
+
+
 class Effect:
     """A word of the vocabulary with its amount: what an icon grants. Shared and never changed."""
 
-    def __init__(self, text: str, code: int, order: int, *, plain: bool) -> None:
+    def __init__(
+        self, text: str, code: int, order: int, *, plain: bool = False, scope: int = OPEN_SCOPE
+    ) -> None:
         self.text = text
         self.code = code  # the word and its amount in one number, frozen like action ids
         self.order = order  # the action id that takes this part first
-        self.plain = plain  # a gain that needs no order
+        self.plain = plain  # a gain that asks nothing
+        self.own_scope = scope
+
+    def scope(self, game: Any, seat: int) -> int:
+        """What it may change or depend on; an icon that stands for others has theirs."""
+        return self.own_scope
 
     def start(self, game: Any, seat: int, rule: str) -> None:
         """Grant it to the seat: at once, or by pushing the steps that ask."""

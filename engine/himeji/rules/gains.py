@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.clans import ClanGame
-from himeji.rules.constants import CHOOSE, FOOD, GOOD_NAMES, IRON, PEARL
-from himeji.rules.effects import Effect
+from himeji.rules.constants import CHOOSE, COIN, FOOD, GOOD_NAMES, IRON, PEARL, VP
+from himeji.rules.effects import FREE_SCOPE, GOODS_SCOPE, Effect
 from himeji.rules.game import Step
 
 MOST_AMOUNT: Final = 16  # more than any icon gives
@@ -22,7 +22,8 @@ class Gain(Effect):
     """A good that is simply taken."""
 
     def __init__(self, good: int, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} {GOOD_NAMES[good]}", code, order, plain=True)
+        scope = FREE_SCOPE if good in (COIN, VP) else GOODS_SCOPE
+        super().__init__(f"{amount} {GOOD_NAMES[good]}", code, order, plain=True, scope=scope)
         self.good = good
         self.amount = amount
 
@@ -34,7 +35,7 @@ class GainAny(Effect):
     """Resources of the owner's choice, unit by unit."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} any", code, order, plain=False)
+        super().__init__(f"{amount} any", code, order, scope=GOODS_SCOPE)
         self.amount = amount
 
     def start(self, game: ClanGame, seat: int, rule: str) -> None:

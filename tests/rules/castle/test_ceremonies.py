@@ -7,7 +7,7 @@ from himeji import rules
 from himeji.rules.errors import IllegalAction
 
 from tests.rules.castle.boards import ROOM_TILES, lay_rooms, lay_tiles
-from tests.rules.castle.matcha_positions import at, both, held, lilies, plain, tiles
+from tests.rules.castle.matcha_positions import at, both, held, lilies, plain, show, tiles
 
 
 def offering(acting, number, face, **clan):
@@ -58,25 +58,48 @@ def test_the_own_tile_costs_a_seal(acting):
     assert held(game)["seal"] == 0
 
 
+def shown(position):
+    """A flower card whose blue curtain is WARRIOR or GEISHA."""
+    show(position, flower="flower-3")
+
+
 @pytest.mark.rule("M-8.1", "M-8.2")
 def test_two_effects_of_a_face_come_in_either_order(acting, do, offers):
-    game = using(acting, 1, "blue", coin=2)
-    assert offers(game) == {"first any", "first geisha"}
-    do(game, "first geisha", "entrance")
+    position = {"change": both(at(step_1=1), shown), "chasen": 2, "iron": 2, "seal": 1}
+    game = using(acting, 1, "blue", **position)
+    free = {"exchange 1 seal for 1 coin"}
+    assert offers(game) == free | {"first any", "first geisha"}
+    do(game, "first any", "choose iron", "walk step-1 step-2", "curtain flower upper")
+    do(game, "do warrior")
+    assert "train yard-2" in offers(game)  # for 3 iron
+    game = using(acting, 1, "blue", **position)
+    do(game, "first geisha", "walk step-1 step-2", "curtain flower upper", "do warrior")
+    assert "train yard-2" not in offers(game)
+
+
+@pytest.mark.rule("M-8.1", "B-2.8")
+def test_the_order_of_two_effects_is_not_asked_where_it_changes_nothing(acting, do, offers):
+    game = using(acting, 1, "blue", coin=2)  # the resource cannot be spent in between
+    do(game, "entrance")
     assert offers(game) == {"choose food", "choose iron", "choose pearl"}
+
+
+@pytest.mark.rule("M-8.1", "B-2.8")
+def test_coins_and_points_of_a_face_come_before_its_worker_action(acting, offers):
+    game = using(acting, 6, "blue", iron=1)
+    assert held(game)["coin"] == 2
+    assert "train yard-3" in offers(game)
 
 
 @pytest.mark.rule("M-8.2")
 def test_a_dark_castle_row_still_costs_its_own_seal(acting, do, offers):
     game = using(acting, 3, "blue", seal=1)
-    do(game, "first castle-row dark")
     rows = {text for text in offers(game) if text.startswith("row")}
     assert len(rows) == 5
     steward = next(text for text in rows if "steward" in text)
     do(game, steward)
     assert held(game)["seal"] == 0
     game = using(acting, 3, "blue")
-    do(game, "first castle-row dark")
     assert {text.split()[1][:8] for text in offers(game) if text.startswith("row")} == {"diplomat"}
     light = next(
         n for n in range(13) if f"row {ROWS[n]}" not in rows and not ROWS[n].startswith("diplomat")
@@ -227,20 +250,20 @@ YARD_TILES = {
 
 FACES = {  # what is chosen, and what it changes; the seal of the own tile goes without saying
     "1 blue": (
-        "first any, choose pearl, entrance",
+        "entrance, choose pearl",
         "pearl +1, coin -2, geishas domain -1, geishas entrance +1",
     ),
     "1 yellow": (
-        "activate white stone, first gains, activate coral stone",
+        "activate white stone, activate coral stone",
         "seal +1, food +1, iron +1, chasen +2",
     ),
     "2 blue": (
-        "first courtier, audience",
+        "audience",
         "coin -2, courtiers domain -1, courtiers gate +1, influence +1",
     ),
-    "2 yellow": ("first lantern", "coin +1, seal +1"),
+    "2 yellow": ("", "coin +1, seal +1"),
     "3 blue": (
-        "first gains, row diplomat-room-1 first, audience",
+        "row diplomat-room-1 first, audience",
         "coin -1, courtiers domain -1, courtiers gate +1",
     ),
     "3 yellow": (
@@ -249,15 +272,15 @@ FACES = {  # what is chosen, and what it changes; the seal of the own tile goes 
     ),
     "4 blue": ("yard tile yard-2 blue, domain-row white, done", "pearl +1"),
     "4 yellow": ("yard tile yard-3 yellow, yard tile yard-1 yellow", "influence +2, coin +5"),
-    "5 blue": ("first gains, garden black stone, perform", "vp +1, food -1, coin +3"),
+    "5 blue": ("garden black stone, perform", "vp +1, food -1, coin +3"),
     "5 yellow": ("", "vp +4"),
     "6 blue": (
-        "first warrior, train yard-3, yard tile yard-3 yellow",
+        "train yard-3, yard tile yard-3 yellow",
         "iron -1, warriors yard-3 +1, influence +2, coin +2",
     ),
     "6 yellow": ("", "coin +7"),
     "7 blue": ("walk step-1 step-2", "geishas step-1 -1, geishas step-2 +1"),
-    "7 yellow": ("first gains, first gains", "seal +2, food +2, iron +2"),
+    "7 yellow": ("", "seal +2, food +2, iron +2"),
     "8 blue": (
         "climb diplomat-room-1 daimyo, daimyo slot 2",
         "courtiers diplomat-room-1 -1, courtiers daimyo +1, coin +1, chasen +2",

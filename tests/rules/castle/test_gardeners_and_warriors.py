@@ -140,7 +140,7 @@ def test_the_gardener_that_leaves_is_the_leftmost_and_uncovers_the_next_cell(
     position["clans"][0]["food"] = 1
     game = load(position)
     do(game, *TO_GARDENER, "garden black stone", "done")
-    do(game, "take white right", "place well", "first seal")
+    do(game, "take white right", "place well")
     do(game, "take black right", "place domain-black")
     assert clan(game, 0)["iron"] == 2
 
@@ -357,7 +357,7 @@ def test_the_warrior_that_leaves_is_the_leftmost_and_uncovers_the_next_cell(
     position["clans"][0]["iron"] = 1
     game = load(position)
     do(game, *TO_WARRIOR, "train yard-3", "done")
-    do(game, "take black right", "place well", "first seal")
+    do(game, "take black right", "place well")
     do(game, "take white right", "place domain-white")
     assert clan(game, 0)["pearl"] == 2
 

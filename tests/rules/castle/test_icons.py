@@ -128,10 +128,11 @@ def test_the_lantern_gives_every_icon_of_the_lantern_area(castle, load, do, clan
 
 @pytest.mark.rule("B-5.1", "B-2.8")
 def test_the_owner_orders_the_icons_of_the_lantern(castle, load, do, offers):
+    castle["clans"][0] |= {"influence": 5}
     shine_seal_and_influence(castle)
     game = load(castle)
     do(game, *TO_LANTERN)
-    assert offers(game) == {"first gains", "first seal", "first influence"}
+    assert offers(game) == {"first seal", "first influence"}
 
 
 @pytest.mark.rule("B-5.1", "B-2.8", "B-6.2")
@@ -139,7 +140,7 @@ def test_a_seal_taken_first_pays_the_checkpoint_of_the_same_lantern(castle, load
     castle["clans"][0] |= {"influence": 5}
     shine_seal_and_influence(castle)
     game = load(castle)
-    do(game, *TO_LANTERN, "first seal", "first influence")
+    do(game, *TO_LANTERN, "first seal")
     assert {"pay the checkpoint", "stop before the checkpoint"} <= offers(game)
     do(game, "pay the checkpoint")
     assert (clan(game, 0)["influence"], clan(game, 0)["seal"]) == (6, 0)
@@ -153,7 +154,7 @@ def test_influence_taken_first_stops_before_a_checkpoint_that_cannot_be_paid(
     castle["clans"][0] |= {"influence": 5}
     shine_seal_and_influence(castle)
     game = load(castle)
-    do(game, *TO_LANTERN, "first influence", "first seal")
+    do(game, *TO_LANTERN, "first influence")
     assert (clan(game, 0)["influence"], clan(game, 0)["seal"]) == (5, 1)
 
 
@@ -187,18 +188,18 @@ def test_cards_keep_shining_after_the_lantern(castle, load, do, clan):
 def test_the_well_icon_gives_a_seal_and_both_tiles_but_no_coins(castle, load, do, clan):
     castle["clans"][0]["food"] = 3
     game = load(castle)
-    do(game, *TO_WELL_ICON, "first seal")
+    do(game, *TO_WELL_ICON)
     held = clan(game, 0)
     assert (held["seal"], held["food"], held["iron"], held["coin"]) == (1, 1, 1, 0)
 
 
 @pytest.mark.rule("B-5.2", "B-2.8")
-def test_the_owner_orders_the_parts_of_the_well_icon(castle, load, do, offers):
+def test_no_order_is_asked_for_the_parts_of_the_well_icon(castle, load, do, offers):
     castle["tiles"] |= {"11": "die-tile-coral-any", "7": "die-tile-coral-food"}
     castle["clans"][0]["food"] = 3
     game = load(castle)
     do(game, *TO_WELL_ICON)
-    assert offers(game) == {"first gains", "first any", "first seal"}
+    assert "choose food" in offers(game)
 
 
 @pytest.mark.rule("B-5.2")
@@ -206,9 +207,10 @@ def test_a_well_tile_of_any_is_chosen(castle, load, do, offers, clan):
     castle["tiles"] |= {"11": "die-tile-coral-any", "7": "die-tile-coral-food"}
     castle["clans"][0]["food"] = 3
     game = load(castle)
-    do(game, *TO_WELL_ICON, "first any")
-    assert offers(game) == {"choose food", "choose iron", "choose pearl"}
-    do(game, "choose pearl", "first gains")
+    do(game, *TO_WELL_ICON)
+    choices = {"choose food", "choose iron", "choose pearl"}
+    assert offers(game) == choices | {"exchange 1 seal for 1 coin"}
+    do(game, "choose pearl")
     assert (clan(game, 0)["pearl"], clan(game, 0)["iron"], clan(game, 0)["seal"]) == (1, 1, 1)
 
 
@@ -216,7 +218,7 @@ def test_a_well_tile_of_any_is_chosen(castle, load, do, offers, clan):
 def test_the_well_icon_puts_no_die_on_the_well(castle, load, do):
     castle["clans"][0]["food"] = 3
     game = load(castle)
-    do(game, *TO_WELL_ICON, "first seal")
+    do(game, *TO_WELL_ICON)
     assert now(game)["spaces"]["well"] == []
     assert now(game)["spaces"]["outside-left"] == ["coral 5"]
 
@@ -225,19 +227,17 @@ def test_the_well_icon_puts_no_die_on_the_well(castle, load, do):
 def test_at_the_cap_the_seal_of_the_well_icon_is_asked_about(castle, load, do, offers, clan):
     castle["clans"][0] |= {"food": 3, "seal": 5}
     game = load(castle)
-    do(game, *TO_WELL_ICON, "first seal")
+    do(game, *TO_WELL_ICON)
     assert "go on" in offers(game)
     do(game, "exchange 1 seal for 1 coin")
     assert (clan(game, 0)["seal"], clan(game, 0)["coin"]) == (5, 1)
 
 
 @pytest.mark.rule("B-5.2")
-def test_a_row_with_the_well_gives_its_other_gains_too(castle, load, do, offers, clan):
+def test_a_row_with_the_well_gives_its_other_gains_too(castle, load, do, clan):
     castle["clans"][0]["food"] = 2
     game = load(castle)
     do(game, *TO_LIGHT_ROW, "row steward-room-3 top")
-    assert offers(game) == {"first gains", "first well"}
-    do(game, "first well", "first seal")
     assert (clan(game, 0)["coin"], clan(game, 0)["seal"], clan(game, 0)["iron"]) == (1, 1, 1)
 
 
@@ -549,15 +549,11 @@ def test_a_domain_row_icon_may_be_declined(yard_2, do, clan):
 
 
 @pytest.mark.rule("B-4.6", "B-5.4", "B-4.1", "B-4.4", "B-5.1")
-def test_a_garden_leads_through_a_castle_row_and_a_courtier_to_the_lantern(
-    castle, load, do, offers, clan
-):
+def test_a_garden_leads_through_a_castle_row_and_a_courtier_to_the_lantern(castle, load, do, clan):
     castle["clans"][0] |= {"food": 5, "coin": 6, "pearl": 2}
     game = load(castle)
     do(game, *TO_GARDENER, "garden coral plant", "perform", "row diplomat-room-1 first")
     do(game, "audience", "climb gate steward-room-2", "row 3 of the card taken")
-    assert offers(game) == {"first gains", "first lantern"}
-    do(game, "first lantern", "first influence")
     held = clan(game, 0)
     assert (held["coin"], held["pearl"], held["food"]) == (0, 0, 1)
     assert (held["iron"], held["influence"]) == (1, 1)
@@ -593,7 +589,6 @@ def test_a_daimyo_slot_leads_through_a_light_row_to_the_well(castle, load, do, c
     game = load(castle)
     do(game, "take coral right", "place outside-left", "do courtier")
     do(game, "climb diplomat-room-1 daimyo", "daimyo slot 1", "row steward-room-3 top")
-    do(game, "first well", "first gains")
     held = clan(game, 0)
     assert (held["food"], held["iron"], held["seal"], held["coin"]) == (1 + 1, 1, 1, 1)
 

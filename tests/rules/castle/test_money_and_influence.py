@@ -64,8 +64,8 @@ def test_any_may_be_chosen_as_a_resource_that_stands_at_its_cap_and_is_then_lost
     table, load, do, offers, resource
 ):
     game = load(table(**{resource: 7}))
-    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top", "first any")
-    assert offers(game) == {f"choose {name}" for name in RESOURCES}
+    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top")
+    assert offers(game) == {TO_COIN, *[f"choose {name}" for name in RESOURCES]}
     do(game, f"choose {resource}")
     assert goods(game)[resource] == 7
     assert [event.b for event in game.events_since(0) if event.kind == "lost"] == [1]
@@ -74,7 +74,7 @@ def test_any_may_be_chosen_as_a_resource_that_stands_at_its_cap_and_is_then_lost
 @pytest.mark.rule("B-6.1")
 def test_a_clan_holds_at_most_five_seals_and_the_rest_is_lost(table, load, do):
     game = load(table(seal=5))
-    do(game, "take coral right", "place well", "first seal", "go on")
+    do(game, "take coral right", "place well", "go on")
     assert goods(game) == {"coin": 5, "seal": 5}
     lost = [
         (event.a, event.b, event.rule) for event in game.events_since(0) if event.kind == "lost"
@@ -85,7 +85,7 @@ def test_a_clan_holds_at_most_five_seals_and_the_rest_is_lost(table, load, do):
 @pytest.mark.rule("B-6.1")
 def test_coins_are_unlimited(table, load, do):
     game = load(table(coin=1000))
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     assert goods(game) == {"coin": 1005, "seal": 1}
 
 
@@ -248,7 +248,7 @@ def test_the_marker_that_came_last_is_first_in_the_next_round(table, load, do, b
     if before == 1:
         do(game, *INFLUENCE_2)  # from 1 to 3, onto the marker of seat 0
     else:
-        do(game, "take white right", "place well", "first seal")
+        do(game, "take white right", "place well")
     assert json.loads(game.to_json())["turn_order"] == order
 
 
@@ -323,10 +323,8 @@ def test_a_resource_just_below_its_cap_may_be_bought_once(table, load, do, offer
     [
         [],
         ["take coral right"],
-        ["take coral left", "place well"],  # the order of the Well
         ["take coral right", "place steward-room-1"],
         ["take coral right", "place steward-room-1", "row steward-room-1 top"],
-        ["take coral right", "place steward-room-1", "row steward-room-1 top", "first seal"],
         ["take coral right", "place steward-room-1", "row steward-room-1 middle"],
         ["take coral right", "place outside-left"],
         ["take coral right", "place outside-left", "do courtier"],
@@ -414,15 +412,15 @@ def test_the_first_decision_after_set_up_opens_the_exchange(offers):
 @pytest.mark.rule("B-6.3")
 def test_before_seals_are_lost_at_the_cap_their_owner_is_asked(table, load, do, offers):
     game = load(table(seal=5))
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     assert offers(game) == {"go on"} | EXCHANGES
-    assert goods(game) == {"coin": 3, "seal": 5}
+    assert goods(game) == {"coin": 5, "seal": 5}
 
 
 @pytest.mark.rule("B-6.3")
 def test_an_exchange_at_the_cap_makes_room_and_the_seal_is_gained(table, load, do):
     game = load(table(seal=5))
-    do(game, "take coral right", "place well", "first seal", TO_RESOURCE["pearl"])
+    do(game, "take coral right", "place well", TO_RESOURCE["pearl"])
     assert goods(game) == {"coin": 5, "seal": 4, "pearl": 1}
     assert game.to_move == 1
 
@@ -455,7 +453,7 @@ def test_going_on_gains_what_fits_and_loses_the_rest(table, load, do):
 @pytest.mark.rule("B-6.3")
 def test_a_gain_of_seals_that_fits_is_not_asked_about(table, load, do):
     game = load(table(seal=4))
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     assert goods(game) == {"coin": 5, "seal": 5}
     assert game.to_move == 1
 
@@ -465,7 +463,7 @@ def test_the_last_part_of_an_order_is_asked_about_too_if_it_would_lose_a_seal(
     table, load, do, offers
 ):
     game = load(table(seal=5))
-    do(game, "take coral right", "place well", "first gains")
+    do(game, "take coral right", "place well")
     assert "go on" in offers(game)
 
 

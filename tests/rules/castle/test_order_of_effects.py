@@ -1,6 +1,11 @@
 """What may be skipped, what may not, and who chooses the order (B-2.7, B-2.8)."""
 
+import json
+
 import pytest
+from himeji import rules
+from himeji.rules.chance import seeded
+from himeji.wire.positions import from_position, to_position
 
 from tests.rules.castle.boards import ROW_TILES, goods, lay_rooms, lay_tiles
 
@@ -161,29 +166,23 @@ def test_the_lantern_cannot_be_skipped(table, load, do, offers):
     position["clans"][0]["lantern"] = ["start-resource-8", "start-action-1a", "decree-2"]
     game = load(position)
     do(game, "take coral left", "place outside-left")
-    order = {"first gains", "first seal", "first influence"}
-    assert offers(game) == order | {"exchange 1 seal for 1 coin"}
-    do(game, "first gains", "first seal")
+    assert "done" in offers(game)  # to the worker action
     assert goods(game) == {"coin": 1, "seal": 2, "influence": 1, "food": 1}
 
 
 @pytest.mark.rule("B-2.7", "B-3.5")
-def test_the_well_cannot_be_skipped(table, load, do, offers):
+def test_the_well_cannot_be_skipped(table, load, do):
     game = load(table())
     do(game, "take coral right", "place well")
-    assert offers(game) == {"first gains", "first seal"}
-    do(game, "first gains")
     assert goods(game) == {"coin": 7, "seal": 1}
 
 
 @pytest.mark.rule("B-2.7", "B-3.6")
-def test_the_visible_rewards_of_a_domain_row_cannot_be_skipped(table, load, do, offers):
+def test_the_visible_rewards_of_a_domain_row_cannot_be_skipped(table, load, do):
     position = table()
     position["clans"][0]["warriors"]["yard-3"] = 3
     game = load(position)
     do(game, "take white right", "place domain-white")
-    assert offers(game) == {"first gains", "first seal"}
-    do(game, "first seal")
     assert goods(game) == {"pearl": 3, "seal": 1}
 
 
@@ -226,8 +225,6 @@ def test_inside_a_row_all_gains_are_taken(table, load, do):
 def test_a_row_that_was_begun_cannot_be_left_half_done(table, load, do, offers):
     game = load(table())
     do(game, "take coral right", "place steward-room-1", "row steward-room-1 top")
-    assert offers(game) == {"first any", "first seal"}
-    do(game, "first seal")
     rest = {"choose food", "choose iron", "choose pearl"}
     assert offers(game) == rest | {"exchange 1 seal for 1 coin"}
 
@@ -287,7 +284,7 @@ def test_gardens_are_activated_in_the_owners_order(table, load, do, offers, firs
     position |= {"turn": 6, "pending": [{"step": "take-die", "seat": 1}]}
     position["clans"][0]["gardeners"] = ["coral stone", "black stone"]
     game = load(position)
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     gardens = {"activate coral stone", "activate black stone"}
     assert offers(game) == {"done", *gardens}
     do(game, f"activate {first}")
@@ -296,49 +293,172 @@ def test_gardens_are_activated_in_the_owners_order(table, load, do, offers, firs
     assert offers(game) == {"done", *gardens} - {f"activate {first}"}
 
 
-@pytest.mark.rule("B-2.8")
-@pytest.mark.parametrize(
-    ("take", "place", "row", "parts"),
-    [
-        ("coral", "steward-room-1", "top", {"any", "seal"}),
-        ("black", "steward-room-2", "bottom", {"gains", "lantern"}),
-        ("coral", "steward-room-3", "middle", {"gains", "well"}),
-        ("black", "diplomat-room-2", "first", {"gains", "lantern"}),
-    ],
-)
-def test_the_parts_of_a_row_come_in_the_owners_order(
-    table, load, do, offers, *, take, place, row, parts
+def same_in_every_form(game):
+    """The position, after its round trips; a row of the action card waits in it."""
+    position = json.loads(game.to_json())
+    assert "action-card-row" in [step["step"] for step in position["pending"]]
+    packed, message = rules.loads(game.dumps()), from_position(to_position(game), seeded(1))
+    assert packed.to_json() == message.to_json() == game.to_json()
+    return position
+
+
+# --- B-2.8: an order that can matter is asked -----------------------------------------------------
+
+CHECKPOINT = {"pay the checkpoint", "stop before the checkpoint"}
+EXCHANGE = "exchange 1 seal for 1 coin"
+
+
+def before_the_checkpoint(position, icons=("start-action-1a",), **goods):
+    """The marker of seat 0 stands before the first checkpoint, its Lantern Area shows icons."""
+    position["clans"][0] |= {"influence": 5, "lantern": list(icons), **goods}
+    for card in icons:
+        for deck in position["decks"].values():
+            if card in deck:
+                deck.remove(card)
+    return position
+
+
+@pytest.mark.rule("B-2.8", "B-6.2")
+def test_a_seal_and_influence_before_a_checkpoint_are_ordered(table, load, do, offers):
+    game = load(before_the_checkpoint(table(), ["start-action-1a", "decree-2"]))
+    do(game, "take coral left", "place outside-left")
+    assert offers(game) == {"first seal", "first influence"}
+    do(game, "first seal")
+    assert offers(game) == CHECKPOINT | {EXCHANGE}
+
+
+@pytest.mark.rule("B-2.8", "B-6.2")
+def test_plain_gains_are_taken_before_an_order_is_asked(table, load, do, offers):
+    icons = ["start-resource-8", "start-action-1a", "decree-2", "decree-1"]
+    game = load(before_the_checkpoint(table(), icons))
+    do(game, "take coral left", "place outside-left")
+    assert goods(game) == {"coin": 2, "food": 1, "influence": 5}
+    assert offers(game) == {"first seal", "first influence"}
+
+
+@pytest.mark.rule("B-2.8", "B-6.2", "B-6.1")
+def test_a_checkpoint_that_makes_room_for_a_seal_is_ordered(table, load, do, offers):
+    game = load(before_the_checkpoint(table(), ["start-action-1a", "decree-2"], seal=5))
+    do(game, "take coral left", "place outside-left")
+    assert {"first seal", "first influence"} <= offers(game)
+    do(game, "first influence", "pay the checkpoint")
+    assert goods(game)["seal"] == 5  # none was lost
+    assert "go on" not in offers(game)
+
+
+@pytest.mark.rule("B-2.8", "B-6.2")
+@pytest.mark.parametrize("seals", [1, 4])
+def test_seals_that_pay_the_checkpoint_anyway_and_fit_are_not_ordered(
+    table, load, do, offers, seals
 ):
-    game = load(table())
-    do(game, f"take {take} right", f"place {place}", f"row {place} {row}")
-    assert offers(game) == {f"first {part}" for part in parts}
+    game = load(before_the_checkpoint(table(), ["start-action-1a", "decree-2"], seal=seals))
+    do(game, "take coral left", "place outside-left")
+    assert offers(game) >= CHECKPOINT
+    assert not [text for text in offers(game) if text.startswith("first")]
 
 
-@pytest.mark.rule("B-2.8", "B-3.6")
-def test_visible_domain_rewards_come_in_the_owners_order(table, load, do, offers):
-    position = table()
+@pytest.mark.rule("B-2.8", "B-5.1", "B-6.2")
+@pytest.mark.parametrize(("first", "after"), [("seal", 6), ("lantern", 5)])
+def test_a_lantern_with_influence_beside_a_seal_is_ordered(
+    table, load, do, offers, *, first, after
+):
+    position = before_the_checkpoint(table())
     position["clans"][0]["warriors"]["yard-3"] = 5
     game = load(position)
     do(game, "take white right", "place domain-white")
-    assert offers(game) == {"first gains", "first seal", "first lantern"}
-    do(game, "first lantern")
+    assert offers(game) == {"first seal", "first lantern"}
+    assert goods(game)["pearl"] == 4
+    game = load(same_in_every_form(game))
+    do(game, f"first {first}")
+    if first == "seal":
+        do(game, "pay the checkpoint")
+    assert goods(game)["influence"] == after
+
+
+@pytest.mark.rule("B-2.8", "B-6.2")
+def test_an_any_beside_parts_that_are_ordered_waits_for_them(table, load, do, offers):
+    position = table(influence=5, seal=0)
+    position["clans"][0]["lantern"] = ["start-action-1a"]
+    step = {"step": "parts", "seat": 0, "rule": "B-5.1"}
+    position["pending"].append({**step, "effects": ["1 any", "1 influence", "1 seal", "1 coin"]})
+    game = load(position)
+    assert offers(game) == {"first seal", "first influence"}
+    do(game, "first seal", "pay the checkpoint")
+    assert offers(game) == {"choose food", "choose iron", "choose pearl"}
+
+
+@pytest.mark.rule("B-2.8", "B-4.7")
+def test_a_worker_action_beside_a_resource_that_it_could_spend_is_ordered(table, load, do, offers):
+    position = table(iron=2)
+    step = {"step": "parts", "seat": 0, "rule": "B-5.1"}
+    position["pending"].append({**step, "effects": ["warrior", "1 iron", "1 vp"]})
+    game = load(position)
+    assert goods(game)["vp"] == 1
+    assert offers(game) == {"first gains", "first warrior"}
+    do(game, "first gains")
+    assert "train yard-2" in offers(game)
+
+
+@pytest.mark.rule("B-2.8", "B-4.7")
+def test_a_worker_action_beside_a_resource_that_it_cannot_spend_is_not_ordered(table, load, offers):
+    position = table()
+    step = {"step": "parts", "seat": 0, "rule": "B-5.1"}
+    position["pending"].append({**step, "effects": ["warrior", "1 food"]})
+    game = load(position)
     assert goods(game) == {"food": 1}
-    do(game, "first seal")
-    assert goods(game) == {"food": 1, "seal": 1, "pearl": 4}
+    assert "take coral left" in offers(game)
 
 
-@pytest.mark.rule("B-2.8", "B-3.5")
-def test_the_parts_of_the_well_come_in_the_owners_order(table, load, do, offers):
+# --- B-2.8: when no order is asked ----------------------------------------------------------------
+
+
+@pytest.mark.rule("B-2.8")
+@pytest.mark.parametrize(
+    ("take", "place", "row", "gained"),
+    [
+        ("black", "steward-room-2", "bottom", {"coin": 3, "iron": 1, "food": 1}),  # and a Lantern
+        ("coral", "steward-room-3", "middle", {"coin": 3 + 1 + 2, "seal": 1}),  # and the Well
+        ("black", "diplomat-room-2", "first", {"coin": 2 + 2, "food": 1}),  # and a Lantern
+    ],
+)
+def test_gains_beside_the_lantern_and_the_well_are_taken_at_once(
+    table, load, do, *, take, place, row, gained
+):
+    game = load(table())
+    do(game, f"take {take} right", f"place {place}", f"row {place} {row}")
+    assert goods(game) == gained
+    assert game.to_move == 1
+
+
+@pytest.mark.rule("B-2.8")
+def test_gains_come_first_then_seals_then_any(table, load, do, offers):
     position = table()
     swap_tiles(position, "11", "1")  # an any tile beside the coin tile
     game = load(position)
     do(game, "take coral right", "place well")
-    assert offers(game) == {"first gains", "first any", "first seal"}
-    do(game, "first any", "choose pearl", "first gains")
-    assert goods(game) == {"coin": 6, "pearl": 1, "seal": 1}
+    assert goods(game) == {"coin": 6, "seal": 1}
+    assert offers(game) == {"choose food", "choose iron", "choose pearl", EXCHANGE}
 
 
-# --- B-2.8: when no order is asked ----------------------------------------------------------------
+@pytest.mark.rule("B-2.8", "B-6.3")
+def test_a_seal_that_would_be_lost_is_asked_about_before_an_any_is_chosen(table, load, do, offers):
+    game = load(table(seal=5))
+    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top")
+    assert "go on" in offers(game)
+    do(game, EXCHANGE)
+    assert goods(game) == {"coin": 4, "seal": 5}
+    assert "choose food" in offers(game)
+
+
+@pytest.mark.rule("B-2.8", "B-6.2")
+def test_influence_far_from_a_checkpoint_needs_no_order(table, load, do, offers):
+    position = table()
+    icons = ["start-resource-8", "start-action-1a", "decree-2"]
+    position["clans"][0]["lantern"] = icons
+    game = load(position)
+    do(game, "take coral left", "place outside-left")
+    assert goods(game) == {"coin": 1, "food": 1, "seal": 1, "influence": 1}
+    assert "do courtier" in offers(game)
 
 
 @pytest.mark.rule("B-2.8", "B-5.1")
@@ -354,18 +474,6 @@ def test_lantern_icons_that_are_plain_gains_are_taken_together(table, load, do):
 
 
 @pytest.mark.rule("B-2.8")
-@pytest.mark.parametrize(
-    ("icon", "part"), [("decree-2", "first seal"), ("start-action-1a", "first influence")]
-)
-def test_one_icon_that_needs_an_order_is_enough_to_be_asked(table, load, do, offers, *, icon, part):
-    position = table()
-    position["clans"][0]["lantern"] = ["start-resource-8", icon]
-    game = load(position)
-    do(game, "take coral left", "place outside-left")
-    assert offers(game) == {"first gains", part}
-
-
-@pytest.mark.rule("B-2.8")
 def test_a_single_icon_is_not_asked_about(table, load, do, offers):
     position = table()
     position["clans"][0]["lantern"] = ["start-action-1a"]
@@ -373,23 +481,6 @@ def test_a_single_icon_is_not_asked_about(table, load, do, offers):
     do(game, "take coral left", "place outside-left")
     assert goods(game) == {"coin": 1, "influence": 1}
     assert "do courtier" in offers(game)
-
-
-@pytest.mark.rule("B-2.8")
-def test_plain_gains_are_taken_together_as_one_part(table, load, do):
-    position = table()
-    position["clans"][0]["lantern"] = ["start-resource-8", "decree-1", "decree-3", "decree-2"]
-    game = load(position)
-    do(game, "take coral left", "place outside-left", "first gains")
-    assert goods(game) == {"coin": 2, "food": 1, "vp": 1, "seal": 1}
-
-
-@pytest.mark.rule("B-2.8")
-def test_the_last_part_needs_no_answer(table, load, do):
-    game = load(table())
-    do(game, "take coral right", "place well", "first seal")
-    assert goods(game) == {"coin": 7, "seal": 1}
-    assert game.to_move == 1
 
 
 @pytest.mark.rule("B-2.8", "B-3.6")
@@ -408,19 +499,4 @@ def test_the_lantern_is_over_before_the_rows_of_the_room_are_asked(table, load, 
     position["clans"][0]["lantern"] = ["start-resource-8", "decree-2"]
     game = load(position)
     do(game, "take coral left", "place steward-room-1")
-    assert offers(game) == {"first gains", "first seal"}
-    do(game, "first gains")
     assert "row steward-room-1 middle" in offers(game)  # the seal has come
-
-
-@pytest.mark.rule("B-2.8", "B-5.1")
-def test_a_part_that_points_elsewhere_is_finished_before_the_next_part(table, load, do, offers):
-    position = table()
-    position["clans"][0]["gardeners"] = ["coral plant", "coral stone", "black plant"]
-    position["clans"][0]["lantern"] = ["start-resource-8", "decree-2"]
-    game = load(position)
-    do(game, "take black right", "place domain-black", "first lantern")
-    assert offers(game) == {"first gains", "first seal"}
-    assert goods(game) == {}
-    do(game, "first seal")
-    assert goods(game) == {"seal": 1, "food": 1, "iron": 3}

@@ -250,7 +250,7 @@ def test_a_seat_may_stack_on_its_own_die(first_turn, load, do, offers):
     game = load(position)
     do(game, "take coral right", "place outside-left", "done")
     for _ in (1, 2):
-        do(game, "take white right", "place well", "first seal")
+        do(game, "take white right", "place well")
     do(game, "take black right")
     assert "place outside-left" in offers(game)
 

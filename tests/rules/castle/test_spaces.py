@@ -87,8 +87,7 @@ def test_matching_rows_are_performed_once_each_in_any_order(table, load, do, off
     do(game, "take white right", "place steward-room-3")
     for row in rows:
         assert f"row steward-room-3 {row}" in offers(game)
-        do(game, f"row steward-room-3 {row}")
-        do(game, *(["done"] if row == "top" else ["first gains"]))
+        do(game, f"row steward-room-3 {row}", *(["done"] if row == "top" else []))
     assert game.to_move == 1
     assert goods(game) == {"seal": 1, "iron": 2, "food": 1, "coin": 3}
 
@@ -96,7 +95,7 @@ def test_matching_rows_are_performed_once_each_in_any_order(table, load, do, off
 @pytest.mark.rule("B-3.1", "B-2.7")
 def test_a_matching_row_may_be_left_after_another_was_performed(table, load, do):
     game = load(table(seal=1))
-    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top", "first seal")
+    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top")
     do(game, "choose iron", "done")
     assert game.to_move == 1
     assert goods(game) == {"coin": 3, "seal": 2, "iron": 1}
@@ -137,14 +136,14 @@ def test_a_card_that_left_the_room_still_gives_its_remaining_matching_row(table,
     assert position["rooms"]["steward-room-1"] == "steward-15"
     assert position["clans"][0]["action_card"] == "steward-10"
     assert offers(game) == {"done", "row steward-room-1 top", "exchange 1 seal for 1 coin"}
-    do(game, "row steward-room-1 top", "first seal", "choose pearl")
+    do(game, "row steward-room-1 top", "choose pearl")
     assert goods(game) == {"coin": 3, "seal": 2, "pearl": 1, "iron": 1, "food": 1}
 
 
 @pytest.mark.rule("B-3.1", "B-4.4")
 def test_the_new_card_of_the_room_gives_nothing_to_the_die_that_lies_there(table, do, offers):
     game = climb_into_the_own_room(table(seal=2, pearl=2), do)
-    do(game, "row steward-room-1 top", "first seal", "choose pearl")
+    do(game, "row steward-room-1 top", "choose pearl")
     assert game.to_move == 1  # steward-15 would have given influence and pearl
     assert goods(game).get("influence", 0) == 0
     assert "take coral right" in offers(game)
@@ -164,7 +163,7 @@ def test_a_dark_row_performed_last_leaves_nothing_to_the_new_card(table, load, d
     position["clans"][0]["courtiers"] |= {"domain": 4, "gate": 1}
     position["clans"][0]["coin"] = 0
     game = load(position)
-    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top", "first seal")
+    do(game, "take coral right", "place steward-room-1", "row steward-room-1 top")
     do(game, "choose iron", "row steward-room-1 middle", "climb gate steward-room-1")
     do(game, "row 3 of the card taken", "done")  # the audience is left
     assert game.to_move == 1
@@ -229,7 +228,7 @@ def test_a_diplomat_card_that_left_gives_no_row_of_the_new_card(table, load, do)
 @pytest.mark.rule("B-3.3")
 def test_a_light_row_is_a_gain_without_a_price(table, load, do):
     game = load(table())
-    do(game, "take white right", "place steward-room-2", "row steward-room-2 middle", "first gains")
+    do(game, "take white right", "place steward-room-2", "row steward-room-2 middle")
     assert goods(game) == {"coin": 3, "seal": 1, "vp": 1}
 
 
@@ -265,7 +264,7 @@ def test_a_seal_gained_by_one_row_pays_for_the_dark_row(table, load, do, offers)
     game = load(table())
     do(game, "take coral right", "place steward-room-1")
     assert "row steward-room-1 middle" not in offers(game)
-    do(game, "row steward-room-1 top", "first seal", "choose iron")
+    do(game, "row steward-room-1 top", "choose iron")
     assert "row steward-room-1 middle" in offers(game)
 
 
@@ -343,7 +342,7 @@ def test_the_well_gives_1_seal_and_the_rewards_of_both_tiles_to_any_colour(table
     position = table()
     position["tiles"] |= {"11": "die-tile-black-iron", "2": "die-tile-black-coin"}
     game = load(position)
-    do(game, f"take {colour} right", "place well", "first seal")
+    do(game, f"take {colour} right", "place well")
     assert goods(game) == {"coin": 5 + 1, "seal": 1, "iron": 1}
     assert game.to_move == 1
 
@@ -354,22 +353,14 @@ def test_two_equal_tiles_of_the_well_give_both_rewards(table, load, do):
     position["tiles"] |= {"11": "die-tile-black-any", "8": "die-tile-black-coin"}
     position["tiles"] |= {"12": "die-tile-white-any", "6": "die-tile-white-coin"}
     game = load(position)
-    do(
-        game,
-        "take coral right",
-        "place well",
-        "first any",
-        "choose food",
-        "first seal",
-        "choose iron",
-    )
+    do(game, "take coral right", "place well", "choose food", "choose iron")
     assert goods(game) == {"coin": 5, "seal": 1, "food": 1, "iron": 1}
 
 
 @pytest.mark.rule("B-3.5")
 def test_the_gains_of_the_well_cite_it(table, load, do):
     game = load(table())
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     gains = [event.rule for event in game.events_since(0) if event.kind == "gain"]
     assert gains == ["B-2.5", "B-3.5", "B-3.5", "B-3.5"]
 
@@ -415,7 +406,7 @@ def test_in_the_next_round_the_domain_rows_are_free_again(first_turn, do, offers
     position["clans"][0]["dice"]["coral"] = 6
     position |= {"turn": 6, "pending": [{"step": "take-die", "seat": 1}]}
     game = rules.from_json(position, chance=Scripted([6] * 9))
-    do(game, "take black right", "place well", "first seal", "take coral right")
+    do(game, "take black right", "place well", "take coral right")
     assert game.to_move == 0
     assert "place domain-coral" in offers(game)
 
@@ -578,8 +569,6 @@ def test_a_wide_row_of_a_diplomat_card_serves_both_lines_it_covers(
 ):
     game = domain_card(card, colour, coin=2, food=6)
     do(game, "perform")
-    if card == "diplomat-11" and wide:
-        do(game, "first influence")
     influence = {"diplomat-02": 2, "diplomat-11": 1}[card] if wide else 0
     assert goods(game).get("influence", 0) == influence
     assert game.to_move == int(wide)  # the narrow row is a worker action, which asks
@@ -592,7 +581,7 @@ def test_visible_rewards_pay_for_the_row_of_the_action_card(table, load, do, off
     position["clans"][0]["action_card"] = "steward-13"
     send(position["clans"][0], "white", 3)
     game = load(position)
-    do(game, "take white right", "place domain-white", "first seal")
+    do(game, "take white right", "place domain-white")
     assert "perform" in offers(game)
 
 

@@ -100,8 +100,8 @@ def test_a_lone_die_on_the_right_pays_no_lantern(bridge, load, do, clan):
 @pytest.mark.rule("B-2.4")
 def test_a_die_that_slid_to_the_left_end_pays_the_lantern(bridge, load, do, clan):
     game = load(bridge(1, [6], 6))
-    do(game, "take coral right", "place well", "first seal")
-    do(game, "take white right", "place well", "first seal")
+    do(game, "take coral right", "place well")
+    do(game, "take white right", "place well")
     assert coral(game) == {"left": 1, "centre": [], "right": 6}
     do(game, "take coral left", "place well")
     assert clan(game, 0)["pearl"] == 1
@@ -122,7 +122,7 @@ def test_an_end_without_a_die_is_refused(bridge, load, do, offers, *, left, righ
 @pytest.mark.rule("B-2.4")
 def test_a_bridge_may_run_empty(bridge, load, do, offers):
     game = load(bridge(None, [], 6))
-    do(game, "take coral right", "place well", "first seal")
+    do(game, "take coral right", "place well")
     assert coral(game) == {"left": None, "centre": [], "right": None}
     assert not {"take coral left", "take coral right"} & offers(game)
 

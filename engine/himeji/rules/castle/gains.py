@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from himeji.rules.castle.constants import GO_ON
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import SEAL
-from himeji.rules.effects import Effect
+from himeji.rules.effects import SEALS_SCOPE, Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
 
@@ -16,7 +16,7 @@ class GainSeals(Effect):
     """Seals: their owner may make room for them first (B-6.3)."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} seal", code, order, plain=False)
+        super().__init__(f"{amount} seal", code, order, scope=SEALS_SCOPE)
         self.amount = amount
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:

@@ -17,7 +17,7 @@ from himeji.rules.castle.constants import (
 )
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import COLOUR_NAMES, DONE, PERFORM, count
-from himeji.rules.effect_order import grant
+from himeji.rules.effect_order import grant, joint_scope
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 
@@ -35,16 +35,26 @@ ANY_FILTER: Final = -1  # 0 and up: the colour of the tile beside the row
 class LanternIcon(Effect):
     """Every icon in the owner's Lantern Area."""
 
-    def start(self, game: CastleGame, seat: int, rule: str) -> None:
-        """Grant them all (B-5.1)."""
+    def icons(self, game: CastleGame, seat: int) -> tuple[Effect, ...]:
+        """What shines."""
         icons: list[Effect] = []
         for card in game.lanterns[seat]:
             icons.extend(game.tables.of(card).lantern)
-        grant(game, seat, tuple(icons), "B-5.1")
+        return tuple(icons)
+
+    def scope(self, game: CastleGame, seat: int) -> int:
+        return joint_scope(game, seat, self.icons(game, seat))
+
+    def start(self, game: CastleGame, seat: int, rule: str) -> None:
+        """Grant them all (B-5.1)."""
+        grant(game, seat, self.icons(game, seat), "B-5.1")
 
 
 class WellIcon(Effect):
     """The Well as an icon: the seal and both tile rewards, no coins from a die."""
+
+    def scope(self, game: CastleGame, seat: int) -> int:
+        return joint_scope(game, seat, game.well)
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
         """Grant the seal and the tiles (B-5.2)."""
@@ -55,7 +65,7 @@ class CastleRow(Effect):
     """One row of the five castle cards, of the kind that the icon shows."""
 
     def __init__(self, kind: int, text: str, code: int, order: int) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
         self.kind = kind
         self.rule = "B-5.3" if kind == LIGHT_FILTER else "B-5.4"
 

@@ -8,7 +8,7 @@ from typing import Final
 from himeji.rules.castle.constants import PAY_CHECKPOINT, STOP
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import INFLUENCE, SEAL, count
-from himeji.rules.effects import Effect
+from himeji.rules.effects import STEPS_SCOPE, Effect
 from himeji.rules.game import Step
 
 PRICE: Final = 1  # blocked: too few seals
@@ -18,7 +18,7 @@ class GainInfluence(Effect):
     """Steps on the Passage of Time."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} influence", code, order, plain=False)
+        super().__init__(f"{amount} influence", code, order, scope=STEPS_SCOPE)
         self.amount = amount
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:

@@ -36,17 +36,15 @@ def base_vocabulary() -> Vocabulary:
         INFLUENCE, "influence", lambda amount, code: GainInfluence(amount, code, part("influence"))
     )
     words.word(8, "any", lambda amount, code: GainAny(amount, code, part("any")))
-    words.word(
-        9, "lantern", lambda _, code: LanternIcon("lantern", code, part("lantern"), plain=False)
-    )
-    words.word(10, "well", lambda _, code: WellIcon("well", code, part("well"), plain=False))
+    words.word(9, "lantern", lambda _, code: LanternIcon("lantern", code, part("lantern")))
+    words.word(10, "well", lambda _, code: WellIcon("well", code, part("well")))
     kinds = {"light": LIGHT_FILTER, "any": ANY_FILTER, "coral": 0, "black": 1, "white": 2}
     for number, (name, kind) in enumerate(kinds.items()):
         words.word(16 + number, f"castle-row {name}", castle_row_of(kind, f"castle-row {name}"))
     words.word(
         21,
         "domain-row",
-        lambda _, code: DomainRow("domain-row", code, part("domain-row"), plain=False),
+        lambda _, code: DomainRow("domain-row", code, part("domain-row")),
     )
     for worker, name in enumerate(WORKER_NAMES):
         words.word(11 + worker, name, _worker(worker))

@@ -38,7 +38,7 @@ class Worker(Effect):
     """A worker action as an icon."""
 
     def __init__(self, worker: int, code: int, order: int) -> None:
-        super().__init__(WORKER_NAMES[worker], code, order, plain=False)
+        super().__init__(WORKER_NAMES[worker], code, order)
         self.worker = worker
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:

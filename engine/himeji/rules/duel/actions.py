@@ -32,7 +32,7 @@ class ActionIcon(Effect):
 
     def __init__(self, action: int, discount: int, code: int, order: int) -> None:
         name = ACTION_NAMES[action]
-        super().__init__(f"{name} -{discount}" if discount else name, code, order, plain=False)
+        super().__init__(f"{name} -{discount}" if discount else name, code, order)
         self.action = action
         self.discount = discount
 

@@ -56,7 +56,7 @@ class BuyIcon(Effect):
     """The top card of any deck: for its price, or free."""
 
     def __init__(self, text: str, code: int, order: int, *, free: bool) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
         self.free = free
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:
@@ -186,7 +186,7 @@ class ImproveIcon(Effect):
     """Turn up to so many own cards to their icon side."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} improve", code, order, plain=False)
+        super().__init__(f"{amount} improve", code, order)
         self.amount = amount
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:

@@ -38,7 +38,7 @@ class LanternIcon(Effect):
     """Activate a zone: of a printed colour, or of the owner's choice."""
 
     def __init__(self, zone: int, text: str, code: int, order: int) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
         self.zone = zone
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:
@@ -71,7 +71,7 @@ class LanternCardIcon(Effect):
     """A lantern card of the display, and for some icons its zone at once."""
 
     def __init__(self, text: str, code: int, order: int, *, shines: bool) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
         self.shines = shines
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:

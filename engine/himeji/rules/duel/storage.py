@@ -16,7 +16,7 @@ from himeji.rules.duel.constants import (
     LOSE_SEAL,
 )
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.effects import Effect
+from himeji.rules.effects import GOODS_SCOPE, Effect
 from himeji.rules.gains import MOST_AMOUNT, amount_fault
 from himeji.rules.game import LOST, Step
 
@@ -28,7 +28,7 @@ class GainPieces(Effect):
     """Coins or seals."""
 
     def __init__(self, good: int, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} {GOOD_NAMES[good]}", code, order, plain=False)
+        super().__init__(f"{amount} {GOOD_NAMES[good]}", code, order, scope=GOODS_SCOPE)
         self.good = good
         self.amount = amount
 
@@ -43,7 +43,7 @@ class GainEither(Effect):
     """Coins and seals in a mix of the owner's choice, unit by unit."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} coin/seal", code, order, plain=False)
+        super().__init__(f"{amount} coin/seal", code, order, scope=GOODS_SCOPE)
         self.amount = amount
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:

@@ -9,7 +9,7 @@ from himeji.rules.constants import CHOOSE, DONE, FOOD, IRON, PEARL, SWAP, VP
 from himeji.rules.duel.constants import CHOOSE_COIN, CHOOSE_SEAL, CHOOSE_SWAP, CHOOSE_VP
 from himeji.rules.duel.state import DuelGame
 from himeji.rules.duel.storage import stow_chosen
-from himeji.rules.effects import Effect
+from himeji.rules.effects import GOODS_SCOPE, Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
 
@@ -31,7 +31,7 @@ class WellIcon(Effect):
     """Benefits of the Well."""
 
     def __init__(self, amount: int, code: int, order: int) -> None:
-        super().__init__(f"{amount} well", code, order, plain=False)
+        super().__init__(f"{amount} well", code, order, scope=GOODS_SCOPE)
         self.amount = amount
 
     def start(self, game: DuelGame, seat: int, rule: str) -> None:

@@ -46,7 +46,7 @@ class WorkerOrGeisha(Effect):
     """One of the worker actions of the base game, or GEISHA."""
 
     def __init__(self, worker: int, text: str, code: int, order: int) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
         self.worker = worker
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:

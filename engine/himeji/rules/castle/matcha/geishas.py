@@ -30,7 +30,7 @@ from himeji.rules.castle.matcha.constants import (
 from himeji.rules.castle.matcha.curtains import ONE, of_colour, offer_curtains
 from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.constants import CHASEN, COIN, DONE, count
-from himeji.rules.effect_order import grant
+from himeji.rules.effect_order import grant, joint_scope
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
 
@@ -56,7 +56,7 @@ class GeishaIcon(Effect):
     """GEISHA as an icon."""
 
     def __init__(self, code: int, order: int) -> None:
-        super().__init__(GEISHA_NAME, code, order, plain=False)
+        super().__init__(GEISHA_NAME, code, order)
 
     def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         """Ask what its owner does with it."""
@@ -218,6 +218,9 @@ def lily_rewards(game: MatchaGame) -> tuple[Effect, ...]:
 
 class Lilies(Effect):
     """The three water lilies as an icon; never the choice of the overlook."""
+
+    def scope(self, game: MatchaGame, seat: int) -> int:
+        return joint_scope(game, seat, lily_rewards(game))
 
     def start(self, game: MatchaGame, seat: int, rule: str) -> None:
         grant(game, seat, lily_rewards(game), "M-7.5")

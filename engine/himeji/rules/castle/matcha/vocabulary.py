@@ -55,13 +55,13 @@ def add_matcha_words(words: Vocabulary) -> Vocabulary:
     for worker in (COURTIER, GARDENER, WARRIOR):
         words.word(23 + worker, f"{WORKER_NAMES[worker]} or geisha", _worker_or_geisha(worker))
     icons: list[tuple[str, Callable[[str, int, int], Effect]]] = [
-        ("lilies", _icon(Lilies)),
-        ("castle-rows light", _icon(LightRowsIcon)),
-        ("yard-tile blue", _icon(YardTilesIcon)),
-        ("yard-tiles yellow", _icon(YardTilesIcon)),
-        ("stone-gardens", _icon(StoneGardensIcon)),
-        ("geisha-step", _icon(GeishaStepIcon)),
-        ("climb-floor", _icon(ClimbIcon)),
+        ("lilies", Lilies),
+        ("castle-rows light", LightRowsIcon),
+        ("yard-tile blue", YardTilesIcon),
+        ("yard-tiles yellow", YardTilesIcon),
+        ("stone-gardens", StoneGardensIcon),
+        ("geisha-step", GeishaStepIcon),
+        ("climb-floor", ClimbIcon),
         ("curtain yellow", CurtainIcon),
         ("curtains yellow", CurtainIcon),
         ("curtain blue free", CurtainIcon),
@@ -70,10 +70,6 @@ def add_matcha_words(words: Vocabulary) -> Vocabulary:
     for number, (text, make) in enumerate(icons):
         words.word(26 + number, text, _made(text, make))
     return words
-
-
-def _icon(kind: Callable[..., Effect]) -> Callable[[str, int, int], Effect]:
-    return lambda text, code, order: kind(text, code, order, plain=False)
 
 
 def _made(text: str, make: Callable[[str, int, int], Effect]) -> Callable[[int, int], Effect]:

@@ -39,7 +39,7 @@ class RivalAction(Effect):
     """An action of a solitaire card; if it is impossible, the round number in VP instead."""
 
     def __init__(self, text: str, code: int) -> None:
-        super().__init__(text, code, 0, plain=False)
+        super().__init__(text, code, 0)
 
     def start(self, game: Any, seat: int, rule: str) -> None:
         """Do it, if it is possible (S-5)."""
