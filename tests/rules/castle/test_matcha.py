@@ -10,7 +10,7 @@ from himeji.rules.chance import Scripted, seeded
 from himeji.rules.datafile import packaged
 from himeji.rules.errors import BadComponents, IllegalAction, ImpossiblePosition
 
-from tests.rules.castle.matcha_positions import held
+from tests.rules.castle.matcha_positions import at, held
 from tests.rules.playing import finish, policy
 
 TEA_SPACES = ("tea-fields-left", "tea-fields-right", "outskirts-upper", "outskirts-lower")
@@ -298,27 +298,54 @@ def test_a_die_leaves_the_cards_where_they_are(tea, load, do):
     assert json.loads(game.to_json())["tea"]["outskirts"] == before
 
 
-@pytest.mark.rule("M-5.3", "M-7.6")
-def test_a_card_that_leaves_while_a_die_is_read_may_still_be_performed(acting, do, offers):
-    # GEISHA by the blue curtain, whose walk takes the calligraphy card; its yellow one is left.
-    def with_geisha(position):
-        position["clans"][0]["geishas"] |= {"domain": 4, "entrance": 1}
+BLUE_THEN_YELLOW = {
+    "step": "curtains",
+    "seat": 0,
+    "cards": ["flower-1", "calligraphy-3"],
+    "curtains": ["flower upper", "calligraphy upper"],
+    "limit": "each",
+    "rule": "M-5.3",
+}
+WALK_TO_STEP_1 = ("do geisha", "walk entrance step-1")
 
-    step = {
-        "step": "curtains",
-        "seat": 0,
-        "cards": ["flower-1", "calligraphy-3"],
-        "curtains": ["flower upper", "calligraphy upper"],
-        "limit": "each",
-        "rule": "M-5.3",
-    }
-    game = acting(step, change=with_geisha, seal=1, chasen=2)
-    do(game, "curtain flower upper", "do geisha", "walk entrance step-1")
-    do(game, "take calligraphy card", "done")
+
+@pytest.mark.rule("M-5.3", "M-7.6")
+def test_a_card_that_leaves_while_a_die_is_read_takes_its_curtain_with_it(acting, do, offers):
+    # GEISHA by the blue curtain, whose walk takes the calligraphy card and its 2 VP.
+    game = acting(BLUE_THEN_YELLOW, change=at(entrance=1), seal=2, chasen=2)
+    do(game, "curtain flower upper", *WALK_TO_STEP_1, "take calligraphy card", "perform", "done")
     assert held(game)["lantern"][-1] == "calligraphy-3"
+    assert held(game)["vp"] == 2
+    assert offers(game) == {"done", "exchange 1 seal for 1 coin"}
+    with pytest.raises(IllegalAction, match="calligraphy-3 has left its deck") as refusal:
+        do(game, "curtain calligraphy upper")
+    assert refusal.value.rule == "M-5.3"
+
+
+@pytest.mark.rule("M-5.3", "M-7.6")
+def test_the_card_that_comes_gives_nothing_to_the_die_that_lies_there(acting, do):
+    game = acting(BLUE_THEN_YELLOW, change=at(entrance=1), seal=1, chasen=2)
+    do(game, "curtain flower upper", *WALK_TO_STEP_1, "take calligraphy card", "done")
+    assert game.to_move == 1
+
+
+@pytest.mark.rule("M-5.3", "M-7.6")
+def test_the_curtain_of_the_card_that_stays_may_still_be_performed(acting, do, offers):
+    game = acting(BLUE_THEN_YELLOW, change=at(entrance=1), seal=1, chasen=2)
+    do(game, "curtain flower upper", *WALK_TO_STEP_1, "take flower card", "done")
     assert offers(game) == {"done", "curtain calligraphy upper"}
     do(game, "curtain calligraphy upper")
     assert held(game)["vp"] == 2
+
+
+@pytest.mark.rule("M-5.3", "M-8.2")
+def test_of_both_curtains_of_a_card_the_second_goes_when_the_card_leaves(acting, do):
+    effect = {"step": "parts", "seat": 0, "rule": "M-5.3", "effects": ["curtains of a card"]}
+    game = acting(effect, change=at(entrance=1), seal=1, chasen=2)
+    do(game, "curtain flower upper", *WALK_TO_STEP_1, "take flower card", "perform")
+    assert held(game)["coin"] == 4  # its yellow curtain, once
+    do(game, "done")  # the entrance
+    assert game.to_move == 1
 
 
 @pytest.mark.parametrize("gone", [0, 1, 3, 5])

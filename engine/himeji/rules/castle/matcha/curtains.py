@@ -13,6 +13,7 @@ from himeji.rules.castle.matcha.constants import (
     CURTAIN,
     CURTAIN_NAMES,
     FLOWER_PILE,
+    OUTSKIRTS_PILES,
 )
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import DONE
@@ -22,6 +23,7 @@ from himeji.rules.game import Step
 
 PRICE: Final = 1  # blocked: the seal cannot be paid
 NOT_OFFERED: Final = 2  # blocked: another curtain, or done already
+GONE: Final = 3  # blocked: the card has left its deck
 
 EACH: Final = 0  # each of the curtains once
 ONE: Final = 1  # one of them
@@ -37,8 +39,8 @@ ALL: Final = 0b1111
 class Curtains(Step):
     """Perform curtains of the two visible cards, each optional, a blue one for its seal (M-5.3).
 
-    The cards are remembered: as in a room (B-3.1), one that leaves may still be performed, and
-    the card that comes gives nothing.
+    The cards are remembered: one that leaves takes its curtain with it, and the card that comes
+    gives nothing.
     """
 
     def __init__(
@@ -67,6 +69,9 @@ class Curtains(Step):
             return 0
         if not self.curtains >> (action - CURTAIN) & 1:
             return NOT_OFFERED
+        deck = (action - CURTAIN) // 2
+        if game.tops[OUTSKIRTS_PILES[deck]] != self.cards[deck]:
+            return GONE
         row = self.row(game, action)
         if self.limit == ONE_FREE:
             return 0
@@ -76,6 +81,9 @@ class Curtains(Step):
         if block == NOT_OFFERED:
             left = [name for n, name in enumerate(CURTAIN_NAMES) if self.curtains >> n & 1]
             return f"on offer are {', '.join(left)}", self.rule
+        if block == GONE:
+            name = game.tables.names[self.cards[(action - CURTAIN) // 2]]
+            return f"{name} has left its deck and took its curtain with it", "M-5.3"
         return price_refusal(game, self.seat, self.row(game, action)), "M-5.3"
 
     def question(self, game: CastleGame) -> str:
@@ -127,7 +135,7 @@ class CurtainIcon(Effect):
     """An icon that points at curtains of the visible cards."""
 
     def __init__(self, text: str, code: int, order: int) -> None:
-        super().__init__(text, code, order, plain=False)
+        super().__init__(text, code, order)
 
     def start(self, game: CastleGame, seat: int, rule: str) -> None:
         """Offer what the word says."""
