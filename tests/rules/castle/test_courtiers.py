@@ -495,8 +495,10 @@ def test_with_an_empty_deck_no_card_moves_and_the_light_row_is_performed(
     castle["decks"]["steward"] = []
     game = load(castle)
     do(game, *TO_COURTIER, "climb gate steward-room-1")
-    assert offers(game) == {"row 1 of the card taken", "row 2 of the card taken"}
-    do(game, "row 1 of the card taken")
+    assert offers(game) == {"row steward-room-1 top", "row steward-room-1 middle"}
+    assert refusal(game, "row 1 of the card taken") == "B-4.4", "no card was taken"
+    assert refusal(game, "row steward-room-1 bottom") == "B-4.4", "that row is dark"
+    do(game, "row steward-room-1 top")
     assert clan(game, 0)["iron"] == 2
     assert now(game)["rooms"] == ROOMS
     assert clan(game, 0)["action_card"] == "start-action-1a"
@@ -511,9 +513,21 @@ def test_with_an_empty_deck_the_action_card_does_not_shine_in_the_light_row(cast
     castle["clans"][1]["lantern"] += castle["decks"]["steward"]
     castle["decks"]["steward"] = []
     game = load(castle)
-    do(game, *TO_COURTIER, "climb gate steward-room-1", "row 2 of the card taken")
+    do(game, *TO_COURTIER, "climb gate steward-room-1", "row steward-room-1 middle")
     assert clan(game, 0)["food"] == 1
     assert clan(game, 0)["influence"] == 0
+
+
+@pytest.mark.rule("B-4.4")
+def test_with_an_empty_diplomat_deck_the_light_row_is_one_of_the_room(castle, load, do, offers):
+    courtiers(castle, 0, steward_room_1=1)
+    castle["clans"][0] |= {"pearl": 2, "seal": 1}
+    castle["clans"][1]["lantern"] += castle["decks"]["diplomat"]
+    castle["decks"]["diplomat"] = []
+    game = load(castle)
+    do(game, *TO_COURTIER, "climb steward-room-1 diplomat-room-1")
+    assert offers(game) == {"exchange 1 seal for 1 coin", "row diplomat-room-1 second"}
+    assert refusal(game, "row diplomat-room-1 first") == "B-4.4"
 
 
 @pytest.mark.rule("B-4.4")

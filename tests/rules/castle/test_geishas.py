@@ -203,11 +203,36 @@ def test_the_last_card_of_a_deck_stays(acting, do, offers):
         position["clans"][1]["lantern"] += rest
 
     game = acting(WALK, change=change, chasen=2)
-    do(game, "walk entrance step-1", "take flower card")
+    do(game, "walk entrance step-1")
+    assert offers(game) == {"take calligraphy card", "choose last flower card"}
+    with pytest.raises(IllegalAction, match="the last flower card stays") as refusal:
+        do(game, "take flower card")
+    assert refusal.value.rule == "M-7.5"
+    with pytest.raises(IllegalAction, match="calligraphy card is not the last") as refusal:
+        do(game, "choose last calligraphy card")
+    assert refusal.value.rule == "M-7.6"
+    do(game, "choose last flower card")
     assert offers(game) == {"done", "perform"}
     do(game, "perform")
     assert held(game)["coin"] == 4
     assert json.loads(game.to_json())["tea"]["outskirts"]["flower"] == "flower-1"
+    assert "flower-1" not in held(game)["lantern"]
+
+
+@pytest.mark.rule("M-7.5")
+def test_of_two_last_cards_one_is_chosen_and_both_stay(acting, do, offers):
+    def change(position):
+        at(entrance=1)(position)
+        for deck in ("flower", "calligraphy"):
+            position["clans"][1]["lantern"] += position["decks"][deck]
+            position["decks"][deck] = []
+
+    game = acting(WALK, change=change, chasen=2)
+    do(game, "walk entrance step-1")
+    assert offers(game) == {"choose last flower card", "choose last calligraphy card"}
+    before = json.loads(game.to_json())["tea"]["outskirts"]
+    do(game, "choose last calligraphy card", "done")
+    assert json.loads(game.to_json())["tea"]["outskirts"] == before
 
 
 @pytest.mark.rule("M-7.5")

@@ -135,15 +135,17 @@ def test_a_card_that_left_the_room_still_gives_its_remaining_matching_row(table,
     position = json.loads(game.to_json())
     assert position["rooms"]["steward-room-1"] == "steward-15"
     assert position["clans"][0]["action_card"] == "steward-10"
-    assert offers(game) == {"done", "row steward-room-1 top", "exchange 1 seal for 1 coin"}
-    do(game, "row steward-room-1 top", "choose pearl")
+    assert offers(game) == {"done", "row 1 of the card taken", "exchange 1 seal for 1 coin"}
+    do(game, "row 1 of the card taken", "choose pearl")
     assert goods(game) == {"coin": 3, "seal": 2, "pearl": 1, "iron": 1, "food": 1}
 
 
 @pytest.mark.rule("B-3.1", "B-4.4")
 def test_the_new_card_of_the_room_gives_nothing_to_the_die_that_lies_there(table, do, offers):
     game = climb_into_the_own_room(table(seal=2, pearl=2), do)
-    do(game, "row steward-room-1 top", "choose pearl")
+    with pytest.raises(IllegalAction):
+        do(game, "row steward-room-1 top")  # that names a row of the new card
+    do(game, "row 1 of the card taken", "choose pearl")
     assert game.to_move == 1  # steward-15 would have given influence and pearl
     assert goods(game).get("influence", 0) == 0
     assert "take coral right" in offers(game)
@@ -181,7 +183,7 @@ def test_the_remaining_row_is_kept_when_a_yard_tile_lets_the_courtier_take_the_c
     do(game, "yard tile yard-1 blue", "climb gate steward-room-3", "row 2 of the card taken")
     do(game, "done", "done")  # neither an audience nor the yellow tile
     assert json.loads(game.to_json())["clans"][0]["action_card"] == "steward-05"
-    assert offers(game) == {"done", "row steward-room-3 bottom"}
+    assert offers(game) == {"done", "row 3 of the card taken"}
 
 
 # --- B-3.2 --------------------------------------------------------------------------------------

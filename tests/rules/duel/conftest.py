@@ -68,6 +68,15 @@ def give(position: Position, seat: int, *cards: str, improved: bool = False) -> 
         position["clans"][seat]["improved" if improved else "cards"].append(card)
 
 
+def exhaust(position: Position, *decks: str) -> None:
+    """Empty decks: all their cards were bought by seat 1."""
+    for name in decks:
+        deck, unseen = position["decks"][name], position["unseen_cards"]
+        position["clans"][1]["cards"] += [deck["top"], *unseen[: deck["below"]]]
+        position["unseen_cards"] = unseen[deck["below"] :]
+        deck |= {"top": None, "below": 0}
+
+
 def pending(position: Position, *steps: Position) -> Position:
     """The same position in the middle of seat 0's first turn, with these steps to be done."""
     position["pending"] = list(steps)

@@ -9,6 +9,7 @@ from tests.rules.duel.conftest import (
     clan,
     display,
     do,
+    exhaust,
     give,
     goods,
     load,
@@ -144,17 +145,141 @@ def test_the_next_card_shows_before_the_scroll_is_done(first_turn):
 @pytest.mark.rule("D-6.1", "D-3.6")
 def test_an_empty_deck_gives_a_benefit_of_the_well_instead(first_turn):
     start = pending(first_turn(coin=5, seal=5), beside("D_LEFT"))
-    deck = start["decks"]["D_LEFT"]
-    cards = [deck["top"], *start["unseen_cards"][:11]]
-    start["unseen_cards"] = start["unseen_cards"][11:]
-    start["clans"][1]["cards"] = cards
-    deck |= {"top": None, "below": 0}
+    exhaust(start, "D_LEFT")
     game = load(start)
     reason, rule = refused(game, "do D_LEFT")
     assert "the deck D_LEFT is empty" in reason
     assert rule == "D-6.1"
     do(game, "decline D_LEFT", "choose vp")
     assert goods(game)["vp"] == 1
+
+
+def rules_of_actions(game):
+    return [event.rule for event in game.events_since(0) if event.kind == "action"]
+
+
+WELL = [
+    "done",
+    *["choose food", "choose iron", "choose pearl", "choose coin", "choose seal"],
+    *["choose swap tile", "choose vp"],
+]
+
+
+@pytest.mark.rule("D-6.1", "D-6.2", "D-6.3", "D-6.4", "D-6.8")
+@pytest.mark.parametrize("rule", ["D-6.2", "D-6.3", "D-6.4"])
+def test_a_reward_that_buys_gives_the_well_of_an_empty_deck_for_nothing(first_turn, rule):
+    start = pending(first_turn(coin=3), step("choose-card", rule=rule, free=False))
+    exhaust(start, "D_MID")
+    game = load(start)
+    assert offers(game) == ["done", "card D_LEFT", "well of an empty deck"]
+    do(game, "well of an empty deck")
+    assert offers(game) == WELL
+    do(game, "choose vp")
+    assert goods(game) == {"coin": 3, "vp": 1}, "nothing is paid"
+    assert clan(game)["cards"] == []
+    assert rules_of_actions(game) == [rule, "D-6.1"]
+    assert game.to_move == 1, "one benefit"
+
+
+@pytest.mark.rule("D-6.1", "D-6.2", "D-6.3", "D-6.4")
+@pytest.mark.parametrize(
+    ("kind", "answers", "left"),
+    [
+        ("garden", ["garden G4"], {"iron": 5, "pearl": 5}),
+        ("training", ["train basic", "reward 2"], {"food": 5, "iron": 3, "pearl": 5}),
+        ("training", ["train elite", "reward 2"], {"food": 5, "pearl": 5}),
+        ("climb", ["climb left 1"], {"food": 5, "iron": 5, "pearl": 3}),
+    ],
+)
+def test_every_tile_that_buys_grants_the_well_of_an_empty_deck(first_turn, kind, answers, left):
+    start = pending(first_turn(food=5, iron=5, pearl=5), priced(kind))
+    exhaust(start, "D_LEFT", "D_MID", "D_RIGHT")
+    start["options"]["layout"] = "random"
+    start["gardens"] |= {"G1": "garden-7", "G4": "garden-5"}
+    start["yards"] = {"basic": "basic-4", "elite": "elite-2"}
+    start["paths"]["left"]["grey"] = "social-4"
+    start["clans"][0] |= {"path": "left", "courtier": 3}
+    start["clans"][1]["path"] = "right"
+    game = do(load(start), *answers)
+    assert offers(game) == ["done", "well of an empty deck"]
+    do(game, "well of an empty deck", "choose vp")
+    assert goods(game) == left | {"vp": 1}
+
+
+@pytest.mark.rule("D-6.1", "D-6.3")
+def test_the_free_card_may_be_the_well_of_an_empty_deck(first_turn):
+    start = pending(first_turn(), step("choose-card", rule="D-6.3", free=True))
+    exhaust(start, "D_LEFT", "D_RIGHT")
+    game = load(start)
+    assert offers(game) == ["done", "card D_MID", "well of an empty deck"]
+    do(game, "well of an empty deck", "choose coin")
+    assert goods(game) == {"coin": 1}
+    assert clan(game)["cards"] == []
+
+
+@pytest.mark.rule("D-6.1", "D-6.5")
+def test_trade_pays_its_resource_for_the_well_of_an_empty_deck(first_turn):
+    start = pending(first_turn(iron=1, food=1, coin=2), priced("trade"))
+    exhaust(start, "D_RIGHT")
+    game = do(load(start), "well of an empty deck")
+    assert offers(game) == ["pay 1 food", "pay 1 iron"]
+    do(game, "pay 1 food")
+    assert offers(game) == WELL
+    do(game, "choose vp")
+    assert goods(game) == {"iron": 1, "coin": 2, "vp": 1}, "no price of a card is paid"
+    assert rules_of_actions(game) == ["D-6.5", "D-6.5", "D-6.1"]
+    assert game.to_move == 1, "one benefit"
+
+
+@pytest.mark.rule("D-6.1", "D-6.9")
+def test_a_free_trade_offers_the_well_of_an_empty_deck_just_the_same(first_turn):
+    start = pending(first_turn(), priced("trade", 1, optional=True))
+    exhaust(start, "D_LEFT")
+    game = load(start)
+    assert offers(game) == ["done", "well of an empty deck"], "for no resource"
+    do(game, "well of an empty deck", "choose swap tile")
+    assert goods(game) == {"swap": 1}
+
+
+@pytest.mark.rule("D-6.1", "D-5.5")
+def test_with_all_decks_empty_the_well_is_one_thing_that_trade_can_do(first_turn):
+    start = pending(first_turn(pearl=1), beside("A2"))
+    exhaust(start, "D_LEFT", "D_MID", "D_RIGHT")
+    assert start["unseen_cards"] == []
+    game = load(start)
+    assert offers(game) == ["decline A2", "do A2"]
+    do(game, "do A2")
+    assert goods(game) == {}, "the only trade left is made, its pearl is paid"
+    assert offers(game) == WELL
+    start["clans"][0]["pearl"] = 0
+    assert offers(load(start)) == WELL, "trade is impossible without a resource and is declined"
+
+
+@pytest.mark.rule("D-6.1")
+@pytest.mark.parametrize(
+    "asked", [priced("trade"), step("choose-card", rule="D-6.2", free=False)], ids=["trade", "buy"]
+)
+def test_the_well_of_a_deck_needs_an_empty_deck(first_turn, asked):
+    start = pending(first_turn(food=2, coin=1), asked)
+    reason, rule = refused(load(start), "well of an empty deck")
+    assert "tried “well of an empty deck”: no deck is empty; legal are" in reason
+    assert rule == "D-6.1"
+
+
+@pytest.mark.rule("D-6.1", "D-6.5")
+def test_the_card_of_an_empty_deck_is_refused_and_its_well_needs_the_resource(first_turn):
+    start = pending(first_turn(seal=2), priced("trade", optional=True))
+    exhaust(start, "D_LEFT")
+    game = load(start)
+    reason, _ = refused(game, "trade for D_LEFT")
+    assert "the deck D_LEFT is empty" in reason
+    reason, rule = refused(game, "well of an empty deck")
+    assert "it costs 1 of any resource, seat 0 has 0" in reason
+    assert rule == "D-6.5"
+    start["pending"] = [step("choose-card", rule="D-6.2", free=False)]
+    reason, rule = refused(load(start), "card D_LEFT")
+    assert "the deck D_LEFT is empty" in reason
+    assert rule == "D-6.1"
 
 
 @pytest.mark.rule("D-6.1")

@@ -6,7 +6,7 @@ import pytest
 from himeji import rules
 from himeji.rules.errors import HimejiError, ImpossiblePosition, InvalidRequest
 
-from tests.rules.duel.conftest import give, load, pending
+from tests.rules.duel.conftest import exhaust, give, load, pending
 
 
 def reasons(position):
@@ -186,10 +186,7 @@ def test_a_pending_gain_has_a_size(first_turn, step, reason):
 
 def test_an_empty_deck_or_stack_gives_nothing_to_take(first_turn):
     position = pending(first_turn(), {"step": "take-top", "seat": 0, "deck": "D_LEFT"})
-    deck = position["decks"]["D_LEFT"]
-    position["clans"][1]["cards"] = [deck["top"], *position["unseen_cards"][:11]]
-    position["unseen_cards"] = position["unseen_cards"][11:]
-    deck |= {"top": None, "below": 0}
+    exhaust(position, "D_LEFT")
     assert reasons(position) == ["pending[0]: the deck D_LEFT is empty (D-6.1)"]
     position = pending(first_turn(), {"step": "take-ware", "seat": 0, "stack": "luxury"})
     position["merchandise"]["luxury"] = {"top": None, "below": []}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from himeji.rules.castle.components import Row
 from himeji.rules.castle.constants import (
     AT_GATE,
     AUDIENCE,
@@ -24,10 +25,9 @@ from himeji.rules.castle.constants import (
     PLACE_NAMES,
     SLOT,
     STEWARD_PILE,
-    TAKEN_ROW,
     TO_DOMAIN,
 )
-from himeji.rules.castle.icons import perform
+from himeji.rules.castle.icons import first_row_id, perform
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import COIN, DONE, PEARL, count
 from himeji.rules.game import Step
@@ -171,7 +171,7 @@ def draw_castle_card(game: CastleGame, pile: int, rule: str) -> int:
 
 
 class LightRow(Step):
-    """One light row of the card that was taken; it cannot be skipped (B-4.4, B-2.7)."""
+    """One light row of the card of the room entered; it cannot be skipped (B-4.4, B-2.7)."""
 
     def __init__(self, seat: int, card: int) -> None:
         super().__init__(seat, "B-4.4")
@@ -182,11 +182,16 @@ class LightRow(Step):
         return "" if castle else f"{game.tables.names[self.card]} is no castle card (B-4.4)"
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """All rows of the card."""
-        return range(TAKEN_ROW, TAKEN_ROW + len(game.tables.of(self.card).rows))
+        """All rows of the card, which was taken or, if its deck is empty, lies in its room."""
+        first = first_row_id(game, self.card)
+        return range(first, first + len(game.tables.of(self.card).rows))
+
+    def row(self, game: CastleGame, action: int) -> Row:
+        """The row that an answer names."""
+        return game.tables.of(self.card).rows[action - first_row_id(game, self.card)]
 
     def blocked(self, game: CastleGame, action: int) -> int:
-        return int(game.tables.of(self.card).rows[action - TAKEN_ROW].dark)
+        return int(self.row(game, action).dark)
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
         """The row is dark."""
@@ -197,7 +202,7 @@ class LightRow(Step):
         return f"choose a light row of {game.tables.names[self.card]}"
 
     def resolve(self, game: CastleGame, action: int) -> None:
-        perform(game, self.seat, game.tables.of(self.card).rows[action - TAKEN_ROW], "B-4.4")
+        perform(game, self.seat, self.row(game, action), "B-4.4")
 
 
 class DaimyoSlot(Step):

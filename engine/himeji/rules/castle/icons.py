@@ -10,10 +10,12 @@ from himeji.rules.castle.constants import (
     CASTLE_ROWS,
     DOMAIN_ROW,
     EFFECT,
+    FIRST_ROW,
     ROW,
     ROW_PLACE,
     ROW_ROOM,
     SPACE_NAMES,
+    TAKEN_ROW,
 )
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import COLOUR_NAMES, DONE, PERFORM, count
@@ -132,6 +134,13 @@ def row_of(game: CastleGame, action: int) -> Row:
     """The row of a castle card that an action names."""
     number = action - ROW
     return game.tables.of(game.rooms[ROW_ROOM[number]]).rows[ROW_PLACE[number]]
+
+
+def first_row_id(game: CastleGame, card: int) -> int:
+    """The action id of a castle card's first row: that of its room, or that of a card taken."""
+    if card in game.rooms:
+        return ROW + FIRST_ROW[game.rooms.index(card)]
+    return TAKEN_ROW
 
 
 def perform(game: CastleGame, seat: int, row: Row, rule: str) -> None:

@@ -91,7 +91,7 @@ STEP_TEXTS: Final = {
     "warrior": "Place a warrior, or be done (B-4.7).",
     "yard-tiles": "Use one of the yard's tiles, or be done (B-4.7).",
     "refill": "A room gets its next card (B-4.4).",
-    "light-row": "Choose a light row of the card that was taken (B-4.4).",
+    "light-row": "Choose a light row of the card of the room that a courtier entered (B-4.4).",
     "daimyo-slot": "Choose a slot of the daimyo card (B-4.5).",
     "phase": "One of the things at the end of a round or of the game (B-7.1 to B-7.3).",
     "gardens-of-seat": "Fixes which gardens of a seat are activated (B-7.2).",

@@ -11,12 +11,10 @@ from himeji.rules.castle.constants import (
     DIE_TAKEN,
     DIPLOMAT_ROOMS,
     DOMAIN_SPACE,
-    FIRST_ROW,
     PLACE,
-    ROW,
     TAKE,
 )
-from himeji.rules.castle.icons import perform, price_refusal, use_domain_row
+from himeji.rules.castle.icons import first_row_id, perform, price_refusal, use_domain_row
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.castle.workers import ChooseWorker, Worker
 from himeji.rules.constants import COIN, COLOUR_NAMES, DONE, LEFT, SIDE_NAMES, count
@@ -293,18 +291,18 @@ class RoomRows(Step):
 
     def row(self, game: CastleGame, action: int) -> Row:
         """The row that an answer names."""
-        return game.tables.of(self.card).rows[action - ROW - FIRST_ROW[self.room]]
+        return game.tables.of(self.card).rows[action - first_row_id(game, self.card)]
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
-        """The rows of the room's card."""
-        first = ROW + FIRST_ROW[self.room]
+        """The rows of the card that lay in the room when the die was placed."""
+        first = first_row_id(game, self.card)
         return (DONE, *range(first, first + len(game.tables.of(self.card).rows)))
 
     def blocked(self, game: CastleGame, action: int) -> int:
         """Rows that are left; a dark row of a steward costs its seal (B-3.3)."""
         if action == DONE:
             return 0
-        if not self.rows >> (action - ROW - FIRST_ROW[self.room]) & 1:
+        if not self.rows >> (action - first_row_id(game, self.card)) & 1:
             return NOT_LEFT
         row = self.row(game, action)
         return PRICE if game.has(self.seat, row.cost_good) < row.cost else 0
@@ -323,7 +321,7 @@ class RoomRows(Step):
         """Perform one; the others stay on offer."""
         if action == DONE:
             return
-        rest = self.rows & ~(1 << (action - ROW - FIRST_ROW[self.room]))
+        rest = self.rows & ~(1 << (action - first_row_id(game, self.card)))
         if rest:
             game.stack.append(RoomRows(self.seat, self.room, self.card, rest))
         perform(game, self.seat, self.row(game, action), "B-3.3")

@@ -11,11 +11,13 @@ from himeji.rules.duel.constants import (
     CARD_IMPROVED,
     COMPONENT_GAINED,
     DECK_NAMES,
+    DECK_WELL,
     IMPROVE,
     INFLUENCE_CARDS,
 )
 from himeji.rules.duel.payments import affordable, lack, pay_price
 from himeji.rules.duel.state import IN_AREA, DuelGame
+from himeji.rules.duel.well import Well
 from himeji.rules.effect_order import grant
 from himeji.rules.effects import Effect
 from himeji.rules.gains import amount_fault
@@ -23,8 +25,11 @@ from himeji.rules.game import Step
 
 EMPTY: Final = 1  # blocked: the deck is empty
 PRICE: Final = 2  # blocked: the price cannot be paid
+NONE_EMPTY: Final = 3  # blocked: every deck has a card
 
-_DECK_CHOICES: Final = (DONE, BUY, BUY + 1, BUY + 2)
+NO_EMPTY_DECK: Final = "no deck is empty"
+
+_DECK_CHOICES: Final = (DONE, BUY, BUY + 1, BUY + 2, DECK_WELL)
 
 
 # --- buying -----------------------------------------------------------------------------------
@@ -52,6 +57,11 @@ def explain_deck(game: DuelGame, seat: int, deck: int) -> str:
     return f"{game.tables.names[card]}: {lack(game, seat, game.tables.of(card).price)}"
 
 
+def empty_deck(game: DuelGame) -> bool:
+    """Whether a deck is empty, so that its space gives a benefit of the Well (D-6.1)."""
+    return 0 in game.tops
+
+
 class BuyIcon(Effect):
     """The top card of any deck: for its price, or free."""
 
@@ -65,7 +75,7 @@ class BuyIcon(Effect):
 
 
 class ChooseCard(Step):
-    """Choose the top card of a deck, for its price or free, or be done."""
+    """The top card of a deck, for its price or free, or the Well of an empty one, or nothing."""
 
     def __init__(self, seat: int, rule: str, *, free: bool) -> None:
         super().__init__(seat, rule)
@@ -78,12 +88,16 @@ class ChooseCard(Step):
         """There must be a card, and its price must be paid unless it is free."""
         if action == DONE:
             return 0
+        if action == DECK_WELL:
+            return 0 if empty_deck(game) else NONE_EMPTY
         if self.free:
             return 0 if game.tops[action - BUY] else EMPTY
         return blocked_deck(game, self.seat, action - BUY)
 
     def explain(self, game: DuelGame, action: int, block: int) -> tuple[str, str]:
-        """No card, or too little to pay with."""
+        """No card, no empty deck, or too little to pay with."""
+        if block == NONE_EMPTY:
+            return NO_EMPTY_DECK, "D-6.1"
         return explain_deck(game, self.seat, action - BUY), "D-6.1"
 
     def question(self, game: DuelGame) -> str:
@@ -91,10 +105,12 @@ class ChooseCard(Step):
         return f"{'take' if self.free else 'buy'} the top card of a deck"
 
     def resolve(self, game: DuelGame, action: int) -> None:
-        """Buy it, or take it."""
+        """Buy it, or take it; an empty deck gives a benefit of the Well instead."""
         if action == DONE:
             return
-        if self.free:
+        if action == DECK_WELL:
+            game.stack.append(Well(self.seat, 1, "D-6.1"))
+        elif self.free:
             game.stack.append(TakeTop(self.seat, action - BUY))
         else:
             buy(game, self.seat, action - BUY, self.rule)

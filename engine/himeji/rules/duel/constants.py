@@ -126,6 +126,7 @@ FIRST: Final = 113  # plus the word of the part that is taken first
 IMPROVE: Final = 130  # plus the number of the card - 1
 PAY_PIECES: Final = 168  # plus the place of the payment in PIECE_PAYMENTS
 PAY_ANY: Final = 188  # plus the place of the payment in ANY_PAYMENTS
+DECK_WELL: Final = 243  # instead of a card; empty decks are alike, so none is named
 
 MOST_PAID: Final = 5  # units of one payment that leaves a choice
 SWAPS: Final = tuple(combinations(range(ACTIVATION_SLOTS), 2))
@@ -218,5 +219,6 @@ def action_texts() -> dict[int, str]:
         LOSE_SEAL: "lose the seal",
         DISCARD_COIN: "discard a coin",
         DISCARD_SEAL: "discard a seal",
+        DECK_WELL: "well of an empty deck",
     }
     return spread(blocks, texts)

@@ -116,7 +116,7 @@ STEP_WORDS: Final = {
     "stow": "Lose or discard pieces that the storage has no room for (D-7.1).",
     "pay-pieces": "Pay coins and seals in any mix (D-6.1).",
     "pay-resources": "Pay resources of any kinds (D-6.5).",
-    "choose-card": "Choose the top card of a deck, or be done (D-6.1).",
+    "choose-card": "Choose the top card of a deck or the Well of an empty one, or be done (D-6.1).",
     "take-top": "The top card of a deck comes to the seat that paid it (D-6.1).",
     "scroll": "Do the scroll of the card just bought, or be done (D-6.1).",
     "scroll-effects": "The effects of a scroll that was paid (D-6.1).",

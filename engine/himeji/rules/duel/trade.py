@@ -6,19 +6,33 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.rules.constants import DONE
-from himeji.rules.duel.cards import TakeTop, blocked_deck, explain_deck
+from himeji.rules.duel.cards import (
+    NO_EMPTY_DECK,
+    TakeTop,
+    blocked_deck,
+    empty_deck,
+    explain_deck,
+)
 from himeji.rules.duel.components import ANY_RESOURCE, Price
-from himeji.rules.duel.constants import COMPONENT_GAINED, DECKS, STACK_NAMES, STACKS, TRADE
+from himeji.rules.duel.constants import (
+    COMPONENT_GAINED,
+    DECK_WELL,
+    DECKS,
+    STACK_NAMES,
+    STACKS,
+    TRADE,
+)
 from himeji.rules.duel.payments import lack, pay_price, resources_held
 from himeji.rules.duel.state import IN_STORE, DuelGame
-from himeji.rules.duel.well import Priced
+from himeji.rules.duel.well import Priced, Well
 from himeji.rules.game import Step
 
 NO_CARD: Final = 1  # blocked: the card cannot be bought
 SOLD_OUT: Final = 2  # blocked: the stack is empty
 PRICE: Final = 3  # blocked: too few resources
+NONE_EMPTY: Final = 4  # blocked: every deck has a card
 
-_WARES: Final = tuple(range(TRADE, TRADE + DECKS + STACKS))
+_WARES: Final = (*range(TRADE, TRADE + DECKS + STACKS), DECK_WELL)
 
 
 class Trade(Priced):
@@ -28,23 +42,28 @@ class Trade(Priced):
         super().__init__(seat, "D-6.5", discount, optional=optional)
 
     def candidates(self, game: DuelGame) -> Sequence[int]:
-        """The top card of a deck, a Common tile, a Luxury tile."""
+        """The top card of a deck, a Common tile, a Luxury tile, the Well of an empty deck."""
         return (DONE, *_WARES) if self.optional else _WARES
 
     def price(self, game: DuelGame, action: int) -> int:
         """Resources, less the discount (D-6.9)."""
         stack = action - TRADE - DECKS
-        price = game.tables.trade_tile[stack] if stack >= 0 else game.tables.trade_card
-        return self.lowered(price)
+        if action == DECK_WELL or stack < 0:
+            return self.lowered(game.tables.trade_card)
+        return self.lowered(game.tables.trade_tile[stack])
 
     def blocked(self, game: DuelGame, action: int) -> int:
         """Something must be there, and be paid; a card costs its own price too."""
         if action == DONE:
             return 0
         ware = action - TRADE
-        if ware < DECKS and blocked_deck(game, self.seat, ware):
-            return NO_CARD
-        if ware >= DECKS and game.wares[ware - DECKS] == 0:
+        if action == DECK_WELL:
+            if not empty_deck(game):
+                return NONE_EMPTY
+        elif ware < DECKS:
+            if blocked_deck(game, self.seat, ware):
+                return NO_CARD
+        elif game.wares[ware - DECKS] == 0:
             return SOLD_OUT
         return PRICE if resources_held(game, self.seat) < self.price(game, action) else 0
 
@@ -54,6 +73,8 @@ class Trade(Priced):
             return explain_deck(game, self.seat, ware), "D-6.5"
         if block == SOLD_OUT:
             return f"the {STACK_NAMES[ware - DECKS]} tiles are sold out", "D-6.5"
+        if block == NONE_EMPTY:
+            return NO_EMPTY_DECK, "D-6.1"
         return lack(game, self.seat, Price(self.price(game, action), ANY_RESOURCE)), "D-6.5"
 
     def question(self, game: DuelGame) -> str:
@@ -65,7 +86,9 @@ class Trade(Priced):
             return
         ware = action - TRADE
         fee = Price(self.price(game, action), ANY_RESOURCE)
-        if ware >= DECKS:
+        if action == DECK_WELL:
+            game.stack.append(Well(self.seat, 1, "D-6.1"))
+        elif ware >= DECKS:
             game.stack.append(TakeWare(self.seat, ware - DECKS))
         else:
             game.stack.append(TakeTop(self.seat, ware))

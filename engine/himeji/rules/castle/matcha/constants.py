@@ -61,7 +61,8 @@ CURTAIN_NAMES: Final = (
 )
 LILIES_IN_POND: Final = 3
 
-# Actions: 144 to 169 are Matcha's, 170 to 181 choices for the rival, 192 and up parts.
+# Actions: 144 to 169 are Matcha's, 170 to 181 choices for the rival, 192 to 207 parts,
+# 208 and up what came later.
 ENTRANCE: Final = 144
 WALK: Final = 145  # plus the walk, as listed in WALKS
 POND: Final = 155
@@ -73,6 +74,7 @@ KEEP: Final = 164  # plus 2 * kind of starting component + which
 RIVAL_WALK: Final = 170  # plus the walk
 RIVAL_DISCARD: Final = 180  # plus the deck
 FIRST_OF_MATCHA: Final = 192  # plus the word of a part that Matcha adds
+LAST_OUTSKIRTS_CARD: Final = 208  # plus the deck; the card is chosen and not taken
 MATCHA_PART_NAMES: Final = (
     "geisha",
     "courtier or geisha",

@@ -16,12 +16,14 @@ from himeji.rules.castle.matcha.constants import (
     GEISHA_NAME,
     GEISHA_PLACE_NAMES,
     GEISHA_PLACES,
+    LAST_OUTSKIRTS_CARD,
     LILIES,
     MATCHA_PILE_NAMES,
     ON_OVERLOOK,
     ON_STEP_1,
     ON_STEP_2,
     OUTSKIRTS_CARD,
+    OUTSKIRTS_DECK_NAMES,
     OUTSKIRTS_PILES,
     TEA_ROOMS,
     WALK,
@@ -38,11 +40,17 @@ NO_MEMBER: Final = 1  # blocked: no geisha there
 PRICE: Final = 2  # blocked: too little to pay with
 FULL: Final = 3  # blocked: no room for a further geisha of the clan
 FAR: Final = 4  # blocked: two steps, one is free
+LAST: Final = 5  # blocked: the last card of its deck is not taken
+NOT_LAST: Final = 6  # blocked: a card that is not the last of its deck is taken
 
 BLUE: Final = 0  # faces of a ceremony tile, as rows of the component
 YELLOW: Final = 1
 OVERLOOK_TILE: Final = len(TEA_ROOMS)  # in `ceremonies`, after those of the rooms
 
+_OUTSKIRTS_CHOICES: Final = (
+    *(OUTSKIRTS_CARD, OUTSKIRTS_CARD + 1),
+    *(LAST_OUTSKIRTS_CARD, LAST_OUTSKIRTS_CARD + 1),
+)
 _ALL_WALKS: Final = tuple(range(WALK, WALK + len(WALKS)))
 _HALVES: Final = (
     (DONE,),
@@ -266,13 +274,28 @@ class Overlook(Step):
 
 
 class ChooseOutskirtsCard(Step):
-    """Step 1: the top card of either deck, which is always taken (M-7.6)."""
+    """Step 1: the top card of either deck, which is taken unless it is the last (M-7.6)."""
 
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-7.5")
 
     def candidates(self, game: MatchaGame) -> Sequence[int]:
-        return (OUTSKIRTS_CARD, OUTSKIRTS_CARD + 1)
+        """Take a card, or choose the last one of a deck."""
+        return _OUTSKIRTS_CHOICES
+
+    def blocked(self, game: MatchaGame, action: int) -> int:
+        """The last card of a deck stays, every other one is taken."""
+        takes = action < LAST_OUTSKIRTS_CARD
+        is_last = not game.unseen[OUTSKIRTS_PILES[deck_chosen(action)]]
+        if takes:
+            return LAST if is_last else 0
+        return 0 if is_last else NOT_LAST
+
+    def explain(self, game: MatchaGame, action: int, block: int) -> tuple[str, str]:
+        name = OUTSKIRTS_DECK_NAMES[deck_chosen(action)]
+        if block == LAST:
+            return f"the last {name} card stays, it can be chosen but not taken", "M-7.5"
+        return f"the {name} card is not the last of its deck, so it is taken", "M-7.6"
 
     def question(self, game: MatchaGame) -> str:
         """Ask for the deck."""
@@ -280,11 +303,16 @@ class ChooseOutskirtsCard(Step):
 
     def resolve(self, game: MatchaGame, action: int) -> None:
         """Its yellow curtain, if wanted; then it joins the Lantern Area, unless it is the last."""
-        deck = action - OUTSKIRTS_CARD
+        deck = deck_chosen(action)
         card = game.tops[OUTSKIRTS_PILES[deck]]
-        if game.unseen[OUTSKIRTS_PILES[deck]]:
+        if action < LAST_OUTSKIRTS_CARD:
             game.stack.append(TakeOutskirtsCard(self.seat, deck, card))
         game.stack.append(Offer(self.seat, card, yellow_row(game, card), "M-7.5"))
+
+
+def deck_chosen(action: int) -> int:
+    """The outskirts deck that an answer names."""
+    return action - (OUTSKIRTS_CARD if action < LAST_OUTSKIRTS_CARD else LAST_OUTSKIRTS_CARD)
 
 
 def yellow_row(game: MatchaGame, card: int) -> int:

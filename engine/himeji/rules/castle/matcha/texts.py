@@ -16,6 +16,7 @@ from himeji.rules.castle.matcha.constants import (
     GEISHA_PLACE_NAMES,
     GREEN_DOMAIN_SPACE,
     KEEP,
+    LAST_OUTSKIRTS_CARD,
     LILIES,
     MATCHA_PART_NAMES,
     MATCHA_SPACE_NAMES,
@@ -50,6 +51,7 @@ def matcha_texts() -> dict[int, str]:
             (CURTAIN, "curtain {}", CURTAIN_NAMES),
             (OUTSKIRTS_CARD, "take {} card", OUTSKIRTS_DECK_NAMES),
             (FIRST_OF_MATCHA, "first {}", MATCHA_PART_NAMES),
+            (LAST_OUTSKIRTS_CARD, "choose last {} card", OUTSKIRTS_DECK_NAMES),
         ]
     )
 
