@@ -24,7 +24,7 @@ from himeji.rules.effects import (
 )
 from himeji.rules.game import Game, Step
 
-MOST_TRIED: Final = 500  # positions for one answer; an order with more consequences is asked
+MOST_TRIED: Final = 1000  # positions for one answer; an order with more consequences is asked
 
 
 class EffectOrder(Step):
@@ -63,13 +63,12 @@ class EffectOrder(Step):
             return True  # what the seals are exchanged for may pay for the other part
         known: set[bytes] = set()
         for order in orders:
-            end = UnitEnd(self.seat)
             twin = game.clone()
             twin.chance = Fast(0)
-            twin.stack = [end]
+            twin.stack = [UnitEnd(self.seat)]
             self.resolve(twin, order)
             twin.advance()
-            found = outcomes(twin, end, exchanges=exchanges)
+            found = outcomes(twin, exchanges=exchanges)
             if not found or (known and found != known):
                 return True
             known = found
@@ -143,30 +142,32 @@ class UnitEnd(Step):
         return (DONE, PERFORM)
 
 
-def outcomes(start: Game, end: Step, *, exchanges: bool) -> set[bytes]:
-    """Every position in which the parts are done; none if there is too much to try.
+def outcomes(start: Game, *, exchanges: bool) -> set[bytes]:
+    """Every position in which the parts are done; none if there are too many on the way.
 
-    Exchanges of one decision are tried in one order only, and at the end as well, for they stay
-    possible at the next decision.
+    Exchanges are tried at the end as well, for they stay possible at the next decision.
     """
     found: set[bytes] = set()
-    todo = [(start, 0)]
-    tried = 0
+    seen: set[bytes] = set()
+    todo = [start]
     while todo:
-        game, exchanged = todo.pop()
-        tried += 1
-        if tried > MOST_TRIED:
+        game = todo.pop()
+        stack = game.stack
+        game.stack = stack[1:]  # no position knows the end of a unit
+        position = game.dumps()
+        game.stack = stack
+        if position in seen:
+            continue
+        if len(seen) == MOST_TRIED:
             return set()
-        done = game.stack[-1] is end
+        seen.add(position)
+        done = len(stack) == 1
         if done:
-            game.stack.pop()
-            found.add(game.dumps())
-            game.stack.append(end)
+            found.add(position)
         for action in game.answers:
             free = game.free_answer_rule(action) != ""
-            if action < exchanged or (done and not free) or (free and not exchanges):
-                continue
-            twin = game.clone()
-            twin.play(action)
-            todo.append((twin, action if free else 0))
+            if exchanges if free else not done:
+                twin = game.clone()
+                twin.play(action)
+                todo.append(twin)
     return found

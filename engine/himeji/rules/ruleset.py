@@ -123,11 +123,12 @@ class Ruleset:
 
     # --- what it refuses ----------------------------------------------------------------------
 
-    def check_revision(self, revision: str) -> None:
-        """Refuse a position of other rules or components."""
+    def check_revision(self, revision: str, what: str = "position") -> None:
+        """Refuse a position, game or replay of other rules or components."""
         if revision != self.revision:
             raise VersionMismatch(
-                f"the position is of revision {revision} of {self.name}, this is {self.revision}",
+                f"the {what} is of revision {revision} of {self.name}, this engine plays revision "
+                f"{self.revision}",
                 {
                     "what": "ruleset",
                     "client": revision,

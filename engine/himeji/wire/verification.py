@@ -46,7 +46,7 @@ def _wrong(check: str, sentence: str) -> NoReturn:
 def _rules(replay: Replay) -> str:
     game = replay.game
     ruleset = rules.ruleset(game.ruleset)
-    ruleset.check_revision(game.revision)
+    ruleset.check_revision(game.revision, "replay")
     try:
         ruleset.check_seats(len(game.seats))
         options = ruleset.check_options(from_options(game.options))

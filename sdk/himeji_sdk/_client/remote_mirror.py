@@ -24,7 +24,7 @@ class RemoteMirror:
     def __init__(self, game: GameMessage) -> None:
         """Raises UnknownRuleset, VersionMismatch for a game that this engine does not play."""
         self._ruleset = rules.ruleset(game.ruleset)
-        self._ruleset.check_revision(game.revision)
+        self._ruleset.check_revision(game.revision, "game")
         options = from_options(game.options)
         seed = secrets.randbits(96)
         self._mirror = Mirror(game.ruleset, len(game.seats), options, seed)

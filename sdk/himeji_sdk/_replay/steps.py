@@ -40,7 +40,7 @@ class Moment:
 def moments(replay: Replay) -> Iterator[Moment]:
     """All moments of a game, of one that is not over as well."""
     ruleset = rules.ruleset(replay.game.ruleset)
-    ruleset.check_revision(replay.game.revision)
+    ruleset.check_revision(replay.game.revision, "replay")
     player = _ReplayPlayer(replay)
     try:
         for entry in replay.log:
