@@ -179,7 +179,7 @@ def test_a_reconstructed_component_is_marked_where_it_is_shown_and_explained(edi
         game.apply(game.legal()[0])
     root = parsed(game)
     shown = [*words(root), *titles(root)]
-    assert "† reconstructed: the true face is not public" in shown
+    assert "† reconstructed, in whole or in part: the true one is not public" in shown
     for number in (*game.rooms, *game.tiles, *game.lanterns[0], *game.lanterns[1]):
         component = game.tables.of(number)
         name = f"{component.id} †" if component.reconstructed else component.id

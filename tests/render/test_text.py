@@ -132,7 +132,7 @@ def test_a_reconstructed_component_is_marked_and_explained(edition, good, room):
     game = edition((f'{back}"bga-log"', f'{back}"reconstructed"')).begin(2, seeded(1), {})
     drawn = render.text(game)
     assert f"{game.tables.of(game.rooms[room]).id} †" in drawn
-    assert "† reconstructed component" in drawn
+    assert "† reconstructed, in whole or in part" in drawn
     assert "†" not in render.text(rules.new_game("base", seats=2, seed=1))
 
 

@@ -73,7 +73,8 @@ def test_reconstructed_parts_are_labelled_wherever_components_are_shown(place):
     visitor = place.visitor()
     for name, ruleset in rules.RULESETS.items():
         page = visitor.get(f"/rulesets/{name}/components").text
-        marked = sum(each.reconstructed for each in ruleset.describe_components())
+        described = [*ruleset.describe_components(), *ruleset.describe_board()]
+        marked = sum(each.reconstructed for each in described)
         head = 1 if marked else 0  # where the label is explained
         assert page.count("† reconstructed") == marked + head
         shown = visitor.get(f"/rulesets/{name}").text

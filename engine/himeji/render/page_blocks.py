@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from himeji.render.palette import CLANS
-from himeji.render.phrases import RECONSTRUCTED
+from himeji.render.phrases import EXPLAINED
 from himeji.render.sheet import WIDTH, Block, Line, join, printed, table, wrap
 from himeji.render.situation import answers, asked, foremost, goods_of, people, who
 from himeji.rules.clans import ClanGame
@@ -85,10 +85,10 @@ def scores(game: ClanGame) -> Block:
 
 
 def legend_lines(game: ClanGame, words: Sequence[Line]) -> Block:
-    """What the marks mean, and that some components are reconstructions."""
+    """What the marks mean, and that something is a reconstruction."""
     notes = list(words)
-    if any(each.reconstructed for each in game.ruleset.describe_components()):
-        notes.append(Line(f"{RECONSTRUCTED} reconstructed component: its true face is not public"))
+    if game.ruleset.reconstructed():
+        notes.append(Line(EXPLAINED))
     return [Line("─" * WIDTH, "dim"), *wrap(notes, WIDTH)]
 
 

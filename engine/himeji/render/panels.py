@@ -9,7 +9,7 @@ from himeji.render.canvas import Canvas, Number, shortened, width_of, wrapped
 from himeji.render.icons import ICONS, badge, icon
 from himeji.render.page_blocks import Group
 from himeji.render.palette import CLANS, EDGE, INK, LIGHT_ROW, MUTED, ON_DARK, PANEL
-from himeji.render.phrases import RECONSTRUCTED, parted, phrase
+from himeji.render.phrases import EXPLAINED, dagger, parted, phrase
 from himeji.render.situation import answers, asked, foremost, goods_of, points, who
 from himeji.rules.clans import ClanGame
 from himeji.rules.components import AnyComponent
@@ -96,8 +96,8 @@ def members(canvas: Canvas, groups: Sequence[Group], x: Number, y: Number) -> No
 
 def small_id(canvas: Canvas, component: AnyComponent, x: Number, y: Number, width: Number) -> None:
     """The id of a component, small; a reconstruction carries the mark that the legend explains."""
-    mark = f" {RECONSTRUCTED}" if component.reconstructed else ""
-    label = shortened(component.id, 10, width - width_of(mark, 10)) + mark
+    marked = dagger(reconstructed=component.reconstructed)
+    label = shortened(component.id, 10, width - width_of(marked, 10)) + marked
     canvas.text(x, y, label, size=10, fill=MUTED)
 
 
@@ -174,8 +174,7 @@ def legend(game: ClanGame, key: Key, width: Number) -> Canvas:
         pen.x += 30
         pen.word(meaning)
         pen.x += 14
-    marked = any(each.reconstructed for each in game.ruleset.describe_components())
-    explained = [f"{RECONSTRUCTED} reconstructed: the true face is not public"] if marked else []
+    explained = [EXPLAINED] if game.ruleset.reconstructed() else []
     for note in (*key.notes, *explained):
         room_for(pen, width_of(note, 12), width)
         pen.word(note)

@@ -9,6 +9,7 @@ from himeji.rules.components import AnyComponent
 from himeji.rules.effects import Effect
 
 RECONSTRUCTED: Final = "†"
+EXPLAINED: Final = f"{RECONSTRUCTED} reconstructed, in whole or in part: the true one is not public"
 
 _WORDS: Final = {
     "vp": "VP",
@@ -116,7 +117,12 @@ def phrases(effects: Sequence[Effect]) -> str:
 
 def name(component: AnyComponent) -> str:
     """The id of a component, marked if it is a reconstruction."""
-    return component.id + (f" {RECONSTRUCTED}" if component.reconstructed else "")
+    return component.id + dagger(reconstructed=component.reconstructed)
+
+
+def dagger(*, reconstructed: bool) -> str:
+    """What stands after a name, value or reward that was reconstructed."""
+    return f" {RECONSTRUCTED}" if reconstructed else ""
 
 
 def spoken(space: str) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from himeji.rules.components import Box
 from himeji.rules.constants import GOOD_NAMES, UNLIMITED
-from himeji.rules.description import BoardPart
+from himeji.rules.description import MADE_UP, BoardPart
 from himeji.rules.ruleset import Ruleset
 
 
 def made_up(*, reconstructed: bool) -> tuple[tuple[str, int], ...]:
     """The fact that some of what is printed on a part is not known but reconstructed."""
-    return (("reconstructed", 1),) if reconstructed else ()
+    return (MADE_UP,) if reconstructed else ()
 
 
 def goods_parts(rules: Ruleset, box: Box[Any]) -> Iterator[BoardPart]:

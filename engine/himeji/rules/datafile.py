@@ -11,16 +11,17 @@ from typing import Any
 from himeji.rules.errors import BadComponents
 
 CODE_REVISION = 1  # counts changes of the code that play games differently
+RECONSTRUCTED = "reconstructed"  # the source that marks a whole entry, the key that marks parts
 SOURCES = {
     "rulebook": "stated in the rule book",
     "bga-log": "read from records of many finished games on a public game site",
     "repo-agree": "two or more independent public repositories agree",
     "repo-single": "one public repository says it",
     "unknown": "not known",
-    "reconstructed": "made up here, consistent with counts, icons and examples",
+    RECONSTRUCTED: "made up here, consistent with counts, icons and examples",
 }
 """Where facts come from, in words."""
-ABOUT = ("source", "also_in", "evidence", "note", "disagreement", "reconstructed")
+ABOUT = ("source", "also_in", "evidence", "note", "disagreement")
 """Keys that any entry may have: where its facts come from. They are for readers, not for play."""
 
 
@@ -120,14 +121,15 @@ class Entry:
 
     def reconstructed(self) -> bool:
         """Whether the entry, or a part of it that it names, was made up here."""
-        parts = self.texts("reconstructed") if self.has("reconstructed") else []
-        return self.source() == "reconstructed" or bool(parts)
+        self._asked.add(RECONSTRUCTED)
+        parts = self.texts(RECONSTRUCTED) if self.has(RECONSTRUCTED) else []
+        return self.source() == RECONSTRUCTED or bool(parts)
 
     def remarks(self) -> str:
         """What else the entry says about its source, in sentences; empty if nothing."""
         said = [str(self._values[key]) for key in ("note", "evidence") if self.has(key)]
-        if self.has("reconstructed"):
-            said.append(f"reconstructed: {', '.join(self.texts('reconstructed'))}")
+        if self.has(RECONSTRUCTED):
+            said.append(f"reconstructed: {', '.join(self.texts(RECONSTRUCTED))}")
         if self.has("disagreement"):
             said.append(f"sources disagree: {self._values['disagreement']}")
         if self.has("also_in"):
@@ -135,7 +137,9 @@ class Entry:
         return "; ".join(text.rstrip(".") for text in said)
 
     def finish(self) -> None:
-        """Refuse keys that nobody asked for: a misspelt key must not be lost in silence."""
+        """Refuse what nobody asked for: a misspelt key or a mark must not be lost in silence."""
+        if self._values.get("source") == RECONSTRUCTED and RECONSTRUCTED not in self._asked:
+            raise self.fault("source", "nothing shows that this entry is reconstructed")
         for key in self._values:
             if key not in self._asked:
                 raise self.fault(key, "unknown key")

@@ -10,6 +10,8 @@ from himeji.rules.game import ACTION, DRAW, ROLL
 REPLAYED_ACTION: Final = "action"
 REVEALED_CHANCE: Final = "chance"
 CONSEQUENCE: Final = "consequence"
+MADE_UP: Final = ("reconstructed", 1)
+"""The fact of a part of the board that is not known but, in whole or in part, reconstructed."""
 
 
 class Option(NamedTuple):
@@ -65,6 +67,11 @@ class BoardPart(NamedTuple):
     text: str
     faces: tuple[Face, ...]
     facts: tuple[tuple[str, int], ...]
+
+    @property
+    def reconstructed(self) -> bool:
+        """Whether some of what is printed on it is not known but reconstructed."""
+        return MADE_UP in self.facts
 
 
 class DescribedStep(NamedTuple):

@@ -109,6 +109,11 @@ class Ruleset:
         """Every printed part of the boards, kind by kind; none where all is on components."""
         return []
 
+    def reconstructed(self) -> bool:
+        """Whether a component or a printed part, or something on it, was made up here."""
+        components = any(each.reconstructed for each in self.describe_components())
+        return components or any(each.reconstructed for each in self.describe_board())
+
     def describe_steps(self) -> list[DescribedStep]:
         """Every kind of step, ascending, as `step_parts` numbers them."""
         raise NotImplementedError

@@ -135,7 +135,9 @@ class RulesetSummary(_message.Message):
     family: _builtins.str
     """The name of the member of Position.family that its positions use, such as "castle"."""
     reconstructed: _builtins.bool
-    """Whether any of its components is a reconstruction, because the real one is not public."""
+    """Whether any of its components or parts of its boards is a reconstruction, because the real one
+    is not public.
+    """
     @_builtins.property
     def seat_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The numbers of seats it can be played with, ascending."""
@@ -428,7 +430,9 @@ class BoardPart(_message.Message):
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ComponentFact]:
-        """Facts that are numbers, such as printed = 3 or iron = 5."""
+        """Facts that are numbers, such as printed = 3 or iron = 5. A part of which something is a
+        reconstruction has the fact reconstructed = 1, whatever its kind.
+        """
 
     def __init__(
         self,

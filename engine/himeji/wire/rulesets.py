@@ -24,7 +24,7 @@ def to_summary(ruleset: Ruleset) -> messages.RulesetSummary:
         seat_counts=sorted(ruleset.seat_counts),
         has_rival=ruleset.has_rival,
         family=ruleset.family,
-        reconstructed=any(each.reconstructed for each in ruleset.describe_components()),
+        reconstructed=ruleset.reconstructed(),
     )
     for option in ruleset.describe_options():
         summary.options.add(

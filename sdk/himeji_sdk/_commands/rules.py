@@ -1,9 +1,11 @@
 """Commands about the rules: rulesets and their actions."""
 
 import json
+from collections.abc import Sequence
 
 import click
 from himeji import rules
+from himeji.rules.description import BoardPart, Component
 from himeji.rules.ruleset import Ruleset
 from rich.console import Console
 from rich.table import Column, Table
@@ -24,7 +26,8 @@ def rulesets(*, as_json: bool) -> None:
                 "revision": each.revision,
                 "seats": list(each.seat_counts),
                 "options": {key: list(values) for key, values in each.choices.items()},
-                "reconstructed": _reconstructed(each),
+                "reconstructed": _reconstructed(each.describe_components()),
+                "reconstructed_board_parts": _reconstructed(each.describe_board()),
             }
             for each in known
         ]
@@ -32,21 +35,31 @@ def rulesets(*, as_json: bool) -> None:
         return
     table = Table(
         *("ruleset", "seats", Column("options", overflow="fold"), "revision"),
-        "reconstructed components",
+        Column("reconstructed", no_wrap=True),
     )
     for each in known:
         seats = ", ".join(map(str, each.seat_counts))
         choices = "; ".join(f"{key}={'|'.join(values)}" for key, values in each.choices.items())
-        made_up = _reconstructed(each)
-        total = len(each.describe_components())
-        count = f"{made_up} of {total}" if made_up else "none"
-        table.add_row(each.name, seats, choices or "none", each.revision, count)
+        table.add_row(each.name, seats, choices or "none", each.revision, _counts(each))
     Console().print(table)
 
 
-def _reconstructed(ruleset: Ruleset) -> int:
-    """How many cards and tiles have faces that are not public and were made up here."""
-    return sum(each.reconstructed for each in ruleset.describe_components())
+def _reconstructed(described: Sequence[Component | BoardPart]) -> int:
+    """How many of them are not public, in whole or in part, and were made up here."""
+    return sum(each.reconstructed for each in described)
+
+
+def _counts(ruleset: Ruleset) -> str:
+    described: dict[str, Sequence[Component | BoardPart]] = {
+        "components": ruleset.describe_components(),
+        "board parts": ruleset.describe_board(),
+    }
+    lines = [
+        f"{_reconstructed(each)} of {len(each)} {kind}"
+        for kind, each in described.items()
+        if _reconstructed(each)
+    ]
+    return "\n".join(lines) or "none"
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from himeji import rules
-from himeji.rules.description import BoardPart, Component, Face
+from himeji.rules.description import MADE_UP, BoardPart, Component, Face
 from himeji.rules.ruleset import Ruleset
 
 from himeji_server.web import schemas
@@ -36,7 +36,7 @@ def _summary(ruleset: Ruleset) -> schemas.RulesetSummary:
         "family": ruleset.family,
         "seat_counts": sorted(ruleset.seat_counts),
         "has_rival": ruleset.has_rival,
-        "reconstructed": any(each.reconstructed for each in ruleset.describe_components()),
+        "reconstructed": ruleset.reconstructed(),
         "options": [
             {
                 "name": option.name,
@@ -68,8 +68,8 @@ def _part(part: BoardPart) -> schemas.Component:
         "kind": part.kind,
         "text": part.text,
         "faces": _faces(part.faces),
-        "facts": dict(part.facts),
-        "reconstructed": False,
+        "facts": dict(fact for fact in part.facts if fact != MADE_UP),  # the label says it
+        "reconstructed": part.reconstructed,
         "source": "",
         "note": "",
     }

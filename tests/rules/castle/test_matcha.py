@@ -474,6 +474,7 @@ def test_reconstructed_components_say_so_and_known_ones_do_not():
     assert "4 coins" in told["flower-1"].note
     assert told["yard-tile-m1"].reconstructed
     assert "blue_face" in told["yard-tile-m1"].note
-    assert not told["ceremony-01"].reconstructed
+    assert told["ceremony-01"].reconstructed
+    assert "reconstructed: pairing" in told["ceremony-01"].note
     assert not told["lily-coin"].reconstructed
     assert told["lily-food"].reconstructed

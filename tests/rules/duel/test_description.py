@@ -71,7 +71,8 @@ def test_reconstructions_are_told_with_the_part_that_was_made_up():
     assert told("flag-08").reconstructed
     assert told("flag-04").reconstructed
     assert "reconstructed: price" in told("flag-04").note
-    assert "reconstructed: plant" in told("garden-4").note
+    assert "reconstructed: plant, pairing" in told("garden-4").note
+    assert "reconstructed: pairing" in told("garden-1").note
     assert not told("flag-01").reconstructed
 
 
@@ -134,7 +135,7 @@ def test_the_board_says_what_is_printed_on_it():
     }
     elite = {"iron": 5, "spaces": 3, "katana": 0, "kabuto": 2}
     assert dict(board["elite-yard"].facts) == elite
-    assert dict(board["top-space"].facts) == {"points": 3}
+    assert dict(board["top-space"].facts) == {"points": 3, "reconstructed": 1}
     assert [face.effects for face in board["top-space"].faces] == [(Effect("improve", "", 1),)]
     assert [face.effects for face in board["zone-black"].faces] == [(gain("iron", 1),)]
     assert dict(board["trade-luxury"].facts) == {"any": 5}

@@ -8,7 +8,7 @@ from himeji.render.castle import facts, facts_matcha
 from himeji.render.castle.page_dice import dice
 from himeji.render.castle.phrases import row_phrase
 from himeji.render.page_blocks import clans, heading
-from himeji.render.phrases import RECONSTRUCTED, amount, name, phrases, spoken
+from himeji.render.phrases import amount, dagger, name, phrases, spoken
 from himeji.render.sheet import Block, Line, beside, box, table
 from himeji.rules.castle.components import Component
 from himeji.rules.castle.matcha.constants import (
@@ -79,7 +79,7 @@ def _card(card: Component, left: int) -> Block:
 
 def _space(game: CastleGame, number: int) -> list[Line]:
     space, found = game.tables.spaces[number], facts.dice_on(game, number)
-    mark = f" {RECONSTRUCTED}" if space.reconstructed else ""
+    marked = dagger(reconstructed=space.reconstructed)
     gives = phrases(space.offers) or f"the {space.name.rpartition('-')[2]} curtains"
     on = dice(found) if found else Line("no die", "dim")
-    return [Line(spoken(space.name)), Line(f"die {space.printed}{mark}"), Line(gives), on]
+    return [Line(spoken(space.name)), Line(f"die {space.printed}{marked}"), Line(gives), on]

@@ -9,7 +9,7 @@ from himeji.render.castle.facts_matcha import own_ceremony
 from himeji.render.castle.page_dice import faces
 from himeji.render.castle.phrases import row_phrase
 from himeji.render.page_blocks import NOBODY, clan, goods
-from himeji.render.phrases import amount, brief, name, phrases
+from himeji.render.phrases import RECONSTRUCTED, amount, brief, name, phrases
 from himeji.render.sheet import Block, Line, box, table, wrap
 from himeji.render.situation import points, who
 from himeji.rules.castle.state import CastleGame
@@ -76,6 +76,8 @@ def _rows(game: CastleGame, seat: int) -> Block:
         if card is not None and row < len(card.row_of_line):
             serves = Line(row_phrase(card.rows[card.row_of_line[row]]))
         members = Line(amount_of_members(home, facts.worker_of(game, row)))
+        if game.tables.row_reconstructed(row):
+            shown[-1] += RECONSTRUCTED
         rows.append([Line(colour), die, members, *shown, serves])
     return table(rows, gap=1)
 

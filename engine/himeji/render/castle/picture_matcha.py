@@ -9,7 +9,7 @@ from himeji.render.castle import facts, facts_matcha
 from himeji.render.castle.picture_elements import chips, dice_space
 from himeji.render.palette import BLUE_FACE, EDGE, MUTED, YELLOW_FACE
 from himeji.render.panels import PAD, Pen, members, panel, small_id
-from himeji.render.phrases import RECONSTRUCTED, amount, name, spoken
+from himeji.render.phrases import amount, dagger, name, spoken
 from himeji.rules.castle.components import Component
 from himeji.rules.castle.matcha.constants import (
     AT_ENTRANCE,
@@ -84,7 +84,7 @@ def _place(game: MatchaGame, place: int, width: Number) -> Canvas:
             pen.word(f"water lilies, or {amount(game.tea_garden.overlook_coins, 'coin')} →")
             pen.x, pen.y = 9, 56
         pen.effects(tile.rows[face].gives, limit=width - 4)
-        small_id(canvas, tile, width - 80, PLACE - 8, 76)
+        small_id(canvas, tile, width - 88, PLACE - 8, 84)
     members(canvas, facts_matcha.geishas_at(game, place), 6, PLACE - 15)
     return canvas
 
@@ -117,8 +117,8 @@ def outskirts(game: CastleGame, width: Number) -> list[Canvas]:
 
 def _space(game: CastleGame, canvas: Canvas, number: int, x: Number, y: Number) -> None:
     space, drawn = game.tables.spaces[number], Canvas()
-    mark = f" {RECONSTRUCTED}" if space.reconstructed else ""
-    drawn.text(0, 18, spoken(space.name) + mark, size=12, bold=True)
+    marked = dagger(reconstructed=space.reconstructed)
+    drawn.text(0, 18, spoken(space.name) + marked, size=12, bold=True)
     if space.offers:
         Pen(drawn, 0, 40, size=11).effects(space.offers)
     dice_space(drawn, space.printed, facts.dice_on(game, number), 140, 24)

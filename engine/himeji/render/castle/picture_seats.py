@@ -11,7 +11,7 @@ from himeji.render.castle.picture_elements import chips, dice_space, row_bar
 from himeji.render.icons import Die, icon
 from himeji.render.palette import BLUE_FACE, DICE, EDGE, FAINT, MUTED
 from himeji.render.panels import PAD, Pen, seat_goods, seat_name, seat_points, small_id
-from himeji.render.phrases import brief, parted, phrase, phrases
+from himeji.render.phrases import brief, dagger, parted, phrase, phrases
 from himeji.rules.castle.components import LINES
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import COLOUR_NAMES
@@ -63,7 +63,8 @@ def _row(game: CastleGame, canvas: Canvas, seat: int, row: int) -> None:
     dice = [Die(colour, value)] if value else []
     printed = next(s.printed for s in game.tables.spaces if s.name == f"domain-{colour}")
     dice_space(canvas, printed, dice, PAD + 41, y)
-    canvas.text(PAD + 27, y + 39, colour, size=10, fill=MUTED, anchor="middle")
+    label = colour + dagger(reconstructed=game.tables.row_reconstructed(row))
+    canvas.text(PAD + 27, y + 39, label, size=10, fill=MUTED, anchor="middle")
     home = facts.at_home(game, seat, row)
     for number, cell in enumerate(cells):
         covered = number >= len(cells) - home

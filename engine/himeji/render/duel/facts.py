@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from himeji.render.page_blocks import Group
-from himeji.render.phrases import amount, name, phrases
+from himeji.render.phrases import amount, dagger, name, phrases
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, SIDE_NAMES
 from himeji.rules.duel.components import ANY_PIECE, ANY_RESOURCE, Component, Price
 from himeji.rules.duel.constants import (
@@ -117,7 +117,12 @@ def path_name(game: DuelGame, seat: int) -> str:
 
 def reward_on(game: DuelGame, side: int, space: int) -> str:
     """What a space of a path pays, in words."""
-    return phrases(game.reward_of_space(side, space)) or BLANK
+    return phrases(game.reward_of_space(side, space)) + printed_mark(game, space) or BLANK
+
+
+def printed_mark(game: DuelGame, space: int) -> str:
+    """The mark of a space of a path that is printed on the board and was reconstructed."""
+    return dagger(reconstructed=space == TOP_SPACE and game.tables.top_reconstructed)
 
 
 def level_of(space: int) -> int:

@@ -148,7 +148,8 @@ def _reward(game: DuelGame, canvas: Canvas, side: int, space: int, y: Number) ->
         canvas.text(PAD + 62, y + 23, facts.BLANK, size=12, fill=MUTED)
     for effect in effects:
         icon(canvas, parted(effect)[1], PAD + 60, y + 10, 18)
-        canvas.text(PAD + 84, y + 23, phrase(effect), size=11)
+        words = phrase(effect) + facts.printed_mark(game, space)
+        canvas.text(PAD + 84, y + 23, words, size=11)
 
 
 # --- gardens and yards ------------------------------------------------------------------------

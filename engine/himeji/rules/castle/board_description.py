@@ -50,7 +50,7 @@ def _domain_rows(rules: CastleRuleset) -> Iterator[BoardPart]:
         faces = tuple(describe_face(f"cell-{n}", (cell,)) for n, cell in enumerate(cells, start=1))
         facts = (
             ("printed", space.printed),
-            *made_up(reconstructed=space.reconstructed or rules.tables.cells_reconstructed[colour]),
+            *made_up(reconstructed=rules.tables.row_reconstructed(colour)),
         )
         yield BoardPart(space.name, "domain-row", colour + 1, words, faces, facts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from himeji.rules.castle.constants import DOMAIN_SPACE
 from himeji.rules.components import AnyComponent, Box, BoxContents, Readers, effects, fill
 from himeji.rules.constants import COIN, COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.datafile import DataFile, DataFiles, Entry
@@ -79,6 +80,10 @@ class Tables(Box[Component]):
         self.climb_pearl: list[int] = []  # by floors climbed
         self.courtier_points: list[int] = []  # by floor
         self.boards: dict[str, Any] = {}  # what an expansion prints on boards of its own, by name
+
+    def row_reconstructed(self, colour: int) -> bool:
+        """Whether something in a domain row was made up: its printed value or its cells."""
+        return self.spaces[DOMAIN_SPACE + colour].reconstructed or self.cells_reconstructed[colour]
 
 
 def load(files: Mapping[str, str], parse: Parse, contents: BoxContents) -> Tables:

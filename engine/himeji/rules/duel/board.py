@@ -52,7 +52,7 @@ def read_columns(tables: Tables, data: DataFile, _parse: Parse) -> None:
         _end(entry)
 
 
-def read_prices(tables: Tables, data: DataFile, parse: Parse) -> None:
+def read_prices(tables: Tables, data: DataFile, _parse: Parse) -> None:
     """What training, climbing and trading cost, and how much room there is (D-3.4, D-3.5)."""
     gardens, training = data.table("gardens"), data.table("training")
     courtier, trade = data.table("courtier"), data.table("trade")
@@ -62,11 +62,18 @@ def read_prices(tables: Tables, data: DataFile, parse: Parse) -> None:
         tables.yard_spaces.append(training.number(f"{name}-spaces"))
     spaces = courtier.number("one-space-pearl"), courtier.number("two-spaces-pearl")
     tables.climb_pearl = [0, *spaces]
-    tables.top_reward = (one(courtier, "top", parse),)
     tables.trade_card = trade.number("card")
     tables.trade_tile = [trade.number(name) for name in STACK_NAMES]
     for entry in (gardens, training, courtier, trade):
         _end(entry)
+
+
+def read_top_space(tables: Tables, data: DataFile, parse: Parse) -> None:
+    """What is printed on the top space of both paths (D-3.5)."""
+    entry = data.table("top-space")
+    tables.top_reward = (one(entry, "reward", parse),)
+    tables.top_reconstructed = entry.reconstructed()
+    _end(entry)
 
 
 def read_limits(tables: Tables, data: DataFile, _parse: Parse) -> None:
@@ -126,4 +133,12 @@ def _end(entry: Entry) -> None:
     entry.finish()
 
 
-DUEL_BOARD = (read_locations, read_zones, read_columns, read_prices, read_limits, read_first_game)
+DUEL_BOARD = (
+    read_locations,
+    read_zones,
+    read_columns,
+    read_prices,
+    read_top_space,
+    read_limits,
+    read_first_game,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from himeji.rules.board_description import goods_parts
+from himeji.rules.board_description import goods_parts, made_up
 from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 from himeji.rules.description import BoardPart, DescribedEffect, Face
 from himeji.rules.duel.constants import (
@@ -98,8 +98,11 @@ def _levels(rules: DuelRuleset) -> Iterator[BoardPart]:
     words = "A level of a path: the points of each flag of a courtier there (D-3.5)."
     top = tuple(describe_face("front", (effect,)) for effect in rules.tables.top_reward)
     for level, points in enumerate(rules.tables.level_points):
-        faces = top if level == len(LEVELS) - 1 else ()
-        yield BoardPart(LEVELS[level], "level", level, words, faces, (("points", points),))
+        on_top = level == len(LEVELS) - 1
+        mark = made_up(reconstructed=on_top and rules.tables.top_reconstructed)
+        facts = (("points", points), *mark)
+        faces = top if on_top else ()
+        yield BoardPart(LEVELS[level], "level", level, words, faces, facts)
 
 
 def _prices(rules: DuelRuleset) -> Iterator[BoardPart]:

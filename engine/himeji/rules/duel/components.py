@@ -79,7 +79,8 @@ class Tables(Box[Component]):
         self.yard_iron: list[int] = []
         self.yard_spaces: list[int] = []
         self.climb_pearl: list[int] = []  # by spaces climbed
-        self.top_reward: tuple[Effect, ...] = ()
+        self.top_reward: tuple[Effect, ...] = ()  # printed on the top space of both paths
+        self.top_reconstructed = False
         self.trade_card = 0  # resources for buying a card by Trade
         self.trade_tile: list[int] = []  # by stack
         self.storage = 0
