@@ -30,7 +30,7 @@ def wall(game: Game, seat: int) -> Step:
 
 
 def ends(game: Game, stop: Step, *, exchanges: bool = False) -> Iterator[Game]:
-    """Every way to go on until the step is reached."""
+    """Every way to go on until the step is reached, and maybe to exchange seals then."""
     todo, seen = [game], set[bytes]()
     while todo:
         game = todo.pop()
@@ -39,11 +39,11 @@ def ends(game: Game, stop: Step, *, exchanges: bool = False) -> Iterator[Game]:
             continue
         seen.add(key)
         assert len(seen) < MOST_POSITIONS
-        if game.stack[-1] is stop:
+        done = game.stack[-1] is stop
+        if done:
             yield game
-            continue
         for action in game.answers:
-            if action > LAST_EXCHANGE or exchanges:
+            if exchanges if action <= LAST_EXCHANGE else not done:
                 twin = game.clone()
                 twin.play(action)
                 todo.append(twin)
@@ -74,8 +74,11 @@ def test_no_order_is_asked_in_vain(table):
         while not game.over:
             if isinstance(game.stack[-1], EffectOrder):
                 asked += 1
-                assert answers_differ(game, exchanges=False), (seed, game.to_json())
-                assert answers_differ(game, exchanges=True), (seed, game.to_json())
+                # What a worker action costs may be paid by an exchange, too.
+                spends = any("geisha" in effect.text for effect in game.stack[-1].effects)
+                assert answers_differ(game, exchanges=False) or (
+                    spends and answers_differ(game, exchanges=True)
+                ), (seed, game.to_json())
             game.play(rng.choice(game.answers))
     assert asked or not long or table.ruleset == "duel", "there was no question to judge"
 

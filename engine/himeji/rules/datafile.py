@@ -10,7 +10,7 @@ from typing import Any
 
 from himeji.rules.errors import BadComponents
 
-CODE_REVISION = 1  # counts changes of the code that play games differently
+CODE_REVISION = 2  # counts changes of the code that play games differently
 RECONSTRUCTED = "reconstructed"  # the source that marks a whole entry, the key that marks parts
 SOURCES = {
     "rulebook": "stated in the rule book",
