@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from himeji import render, rules
 
 from tests.render.test_svg import boxes, overlapping, parsed, titles, words
@@ -84,3 +85,29 @@ def test_reconstructions_are_marked_and_explained_where_there_are_any(table):
             assert ("†" in text) is bool(made_up)
             for component in made_up:
                 assert not re.search(rf"\b{component}(?! †)(?![\w-])", text), component
+
+
+def fullest(game):
+    """The longest lines: every action card in turn, every ceremony tile, geishas everywhere."""
+    tables = game.tables
+    for kind in ("steward", "diplomat", "start-action"):
+        for card in tables.kinds[kind]:
+            twin = game.clone()
+            twin.action_card = [card] * twin.clans
+            yield twin
+    for tile in tables.kinds.get("ceremony", ()):
+        twin = game.clone()
+        twin.ceremonies = (tile,) * len(twin.ceremonies)
+        twin.geishas = (2,) * len(twin.geishas)
+        yield twin
+
+
+@pytest.mark.parametrize("ruleset", ["base", "matcha"])
+def test_the_longest_lines_of_four_seats_are_not_cut_off(ruleset):
+    game = rules.new_game(ruleset, 4, seed=1)
+    while game.drafting:
+        game.play(game.answers[0])
+    for twin in fullest(game):
+        drawn = render.text(twin)
+        assert "…" not in drawn, drawn
+        assert max(map(len, drawn.splitlines())) <= 100

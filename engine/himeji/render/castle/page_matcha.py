@@ -26,7 +26,8 @@ from himeji.rules.castle.state import CastleGame
 CURTAINS: Final = {True: ("▓▓ blue  ", "dark"), False: ("░░ yellow", "light")}
 PATH: Final = {
     AT_ENTRANCE: "to the overlook or to step 1",
-    ON_STEP_1: "a yellow curtain; its card then shines",
+    ON_OVERLOOK: "the water lilies",
+    ON_STEP_1: "a yellow curtain; its card shines",
     ON_STEP_2: "a blue curtain",
 }
 
@@ -54,17 +55,19 @@ def _path(game: MatchaGame) -> Block:
     for place in range(AT_ENTRANCE, GEISHA_PLACES):
         worth = f"{game.tea_garden.geisha_points[place]}"
         if place in TEA_ROOMS:
-            worth += f" a {GEISHA_PLACE_NAMES[place].partition('s-')[0]}"
-        effect, tile = PATH.get(place, ""), ""
+            worth += f"/{GEISHA_PLACE_NAMES[place].partition('s-')[0]}"
+        effects = [PATH[place]] if place in PATH else []
+        tiles = [""] * len(effects)
         found = facts_matcha.ceremony_at(game, place)
         if found is not None:
-            effect, tile = phrases(found[0].rows[found[1]].gives), name(found[0])
-        if place == ON_OVERLOOK:
-            coins = amount(game.tea_garden.overlook_coins, "coin")
-            effect = f"lilies, or {coins} → {effect}"
+            price = f"or {amount(game.tea_garden.overlook_coins, 'coin')} → " if effects else ""
+            effects.append(price + phrases(found[0].rows[found[1]].gives))
+            tiles.append(name(found[0]))
         where = Line(spoken(GEISHA_PLACE_NAMES[place]))
         geishas = clans(facts_matcha.geishas_at(game, place))
-        rows.append([where, Line(worth), Line(effect), Line(tile, "dim"), geishas])
+        rows.append([where, Line(worth), Line(effects[0]), Line(tiles[0], "dim"), geishas])
+        for effect, tile in zip(effects[1:], tiles[1:], strict=True):
+            rows.append([Line(), Line(), Line(effect), Line(tile, "dim"), Line()])
     return table(rows, gap=1)
 
 

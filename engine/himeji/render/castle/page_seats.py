@@ -74,7 +74,8 @@ def _rows(game: CastleGame, seat: int) -> Block:
         die = faces(colour, [game.domain_dice[seat * 4 + row]])
         serves = Line(NOBODY, "dim")
         if card is not None and row < len(card.row_of_line):
-            serves = Line(row_phrase(card.rows[card.row_of_line[row]]))
+            served = row_phrase(card.rows[card.row_of_line[row]])
+            serves = Line(served.replace(" + ", "+"))  # the line has no room for more
         members = Line(amount_of_members(home, facts.worker_of(game, row)))
         if game.tables.row_reconstructed(row):
             shown[-1] += RECONSTRUCTED

@@ -112,6 +112,8 @@ def _room(game: CastleGame, room: int, width: Number) -> Canvas:
             _row(game, canvas, room, place)
     else:
         canvas.text(10, 35, "no card", size=10, fill=MUTED)
+    for place in range(game.tables.slot_room.count(room)):
+        _tile(game, canvas, room, place)
     members(canvas, facts.courtiers_at(game, IN_ROOM + room), 8, canvas.height - 20)
     return canvas
 
@@ -119,15 +121,19 @@ def _room(game: CastleGame, room: int, width: Number) -> Canvas:
 def _row(game: CastleGame, canvas: Canvas, room: int, place: int) -> None:
     card = game.tables.of(game.rooms[room])
     y = 46 + ROW * place
-    tile = facts.tile_beside(game, room, place)
-    if tile is not None:
-        drawn = Canvas()
-        die_tile(drawn, COLOUR_NAMES[tile.colour], 0, 0, TILE)
-        canvas.place(drawn, 7, y, title=name(tile))
     bar = Canvas()
     row_bar(bar, card.rows[place], 7 + TILE + 4, y, (canvas.width - TILE - 18, TILE))
     names = ROW_NAMES if len(card.rows) == len(ROW_NAMES) else ("first", "second")
     canvas.place(bar, 0, 0, mark=f"{game.tables.spaces[room].name} {names[place]}")
+
+
+def _tile(game: CastleGame, canvas: Canvas, room: int, place: int) -> None:
+    """The die tile beside a row; it lies there while the room waits for its next card, too."""
+    tile = facts.tile_beside(game, room, place)
+    if tile is not None:
+        drawn = Canvas()
+        die_tile(drawn, COLOUR_NAMES[tile.colour], 0, 0, TILE)
+        canvas.place(drawn, 7, 46 + ROW * place, title=name(tile))
 
 
 def _well(game: CastleGame, width: Number) -> Canvas:
