@@ -299,9 +299,12 @@ def test_a_game_that_never_began_can_be_checked_too():
 
 def test_other_rules_than_ours_are_a_mismatch_and_not_a_forgery():
     message = GAMES["played to the end"]()
-    message.game.revision = "9-abcdef"
-    with pytest.raises(VersionMismatch):
+    ours, message.game.revision = message.game.revision, "9-abcdef"
+    both = f"the replay is of revision 9-abcdef of base, this engine plays revision {ours}"
+    with pytest.raises(VersionMismatch, match=both):
         list(Replay(message).verify())
+    with pytest.raises(VersionMismatch, match=both):
+        list(Replay(message).moments())
     message.game.ruleset = "chess"
     with pytest.raises(UnknownRuleset):
         list(Replay(message).verify())
