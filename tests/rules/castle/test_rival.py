@@ -573,3 +573,30 @@ def test_the_shipped_deck_always_finds_a_die_and_says_that_it_is_a_reconstructio
     cards = [ruleset.tables.of(n) for n in ruleset.tables.kinds["solitaire"]]
     assert len({(card.colour, card.side) for card in cards}) == 9
     assert all(card.reconstructed for card in cards)
+
+
+def deck_of(count):
+    """Solo with the first cards of the shipped deck alone."""
+    before, *entries = packaged("solo.toml").split("[[solitaire]]")
+    last, after = entries[-1].split("[[difficulty]]", 1)
+    cards = "".join(f"[[solitaire]]{entry}" for entry in [*entries[:-1], last][:count])
+    before = before.replace("solitaire = 9", f"solitaire = {count}")
+    text = f"{'' if count else 'solitaire = []'}\n{before}{cards}[[difficulty]]{after}"
+    return solo_ruleset(lambda name: text if name == "solo.toml" else packaged(name))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.rule("S-3")
+def test_a_replaced_deck_of_few_cards_is_played_to_the_end(count, monkeypatch):
+    monkeypatch.setitem(rules.RULESETS, "solo", deck_of(count))
+    for seed in range(3):
+        game = rules.new_game("solo", 1, seed=seed)
+        while not game.over:
+            game.apply(game.legal()[-1])
+            assert rules.from_json(game.to_json()).to_json() == game.to_json()
+
+
+@pytest.mark.rule("S-3")
+def test_a_replaced_deck_without_cards_is_refused():
+    with pytest.raises(BadComponents, match="there is a solitaire card"):
+        deck_of(0)
