@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import pytest
 from himeji import rules
@@ -55,7 +55,8 @@ def test_the_rival_starts_by_the_difficulty(difficulty, points, order, influence
     position = json.loads(game.to_json())
     start = [event for event in game.events_since(0) if event.rule == "S-1" and event.seat == 1]
     assert [event.b for event in start] == [points] * bool(points)
-    assert position["clans"][RIVAL]["influence"] == influence
+    before = takewhile(lambda event: event.kind != "round-began", game.events_since(0))
+    assert sum(event.kind == "influence-moved" for event in before) == influence
     assert position["turn_order"] == order
     assert position["options"] == {"difficulty": difficulty}
 
@@ -292,7 +293,7 @@ def test_of_equal_gardens_the_player_chooses_one(rivals_turn, offers, do):
     assert offers(game) == {"rival gardener coral plant", "rival gardener white plant"}
     do(game, "rival gardener white plant")
     assert json.loads(game.to_json())["clans"][RIVAL]["gardeners"] == ["white plant"]
-    assert events(game, "gain")[-1].b == 2  # then the coins of the same card
+    assert events(game, "gain")[-1].b == 4  # then the coins of the same card
 
 
 @pytest.mark.rule("S-6")
