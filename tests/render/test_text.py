@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from himeji import render, rules
+from himeji.render.castle.facts import bridge_side, solitaire_top
 from himeji.render.page_blocks import TIMES
 from himeji.render.palette import CLANS
 from himeji.rules.chance import seeded
@@ -124,6 +125,18 @@ def test_the_scores_add_up_on_the_page(walk):
         for row in rows:
             *points, total, _rank = map(int, re.findall(r"\d+", row.split("seat", 1)[1][2:]))
             assert sum(points) == total
+
+
+@pytest.mark.parametrize(("ruleset", "unseen"), [("solo", 8), ("matcha-solo", 11)])
+def test_the_top_solitaire_card_is_shown_from_the_shuffle_on(ruleset, unseen):
+    game = rules.new_game(ruleset, seats=1, seed=1, options={"difficulty": "easy"})
+    top = solitaire_top(game)
+    drawn = render.text(game)
+    assert f"top: {bridge_side(game, top)}  {top.id} †" in drawn
+    assert f"{unseen} unseen, then" in drawn
+    picture = render.svg(game)
+    assert bridge_side(game, top) in picture
+    assert f"{unseen} unseen cards, then" in picture
 
 
 @pytest.mark.parametrize(("good", "room"), [("coin", 0), ("vp", 3)])

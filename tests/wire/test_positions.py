@@ -103,3 +103,15 @@ def test_the_set_up_ends_once_and_last():
     position.pending.add(kind=26)
     with pytest.raises(ImpossiblePosition, match="set_up"):
         from_position(position, rules.seeded(1))
+
+
+@pytest.mark.parametrize(("ruleset", "unseen"), [("solo", 8), ("matcha-solo", 11)])
+def test_the_visible_solitaire_card_is_named_from_the_shuffle_on(ruleset, unseen):
+    game = rules.new_game(ruleset, 1, seed=3, options={"difficulty": "easy"})
+    position = to_position(game)
+    [drawn] = [e.b for e in game.events_since(0) if (e.kind, e.a) == ("draw", 10)]
+    assert position.castle.solitaire_top == drawn
+    assert len(position.castle.unseen_solitaires) == unseen
+    position.castle.solitaire_top = 0
+    with pytest.raises(ImpossiblePosition, match=r"solitaire\.top"):
+        from_position(position, rules.seeded(1))

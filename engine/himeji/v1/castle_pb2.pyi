@@ -233,7 +233,9 @@ class CastlePosition(_message.Message):
     calligraphy_top: _builtins.int
     """The visible top card of the calligraphy deck. 0 without Matcha."""
     solitaire_top: _builtins.int
-    """The solitaire card that lies on top with its face visible (S-5). 0: none does."""
+    """The solitaire card that lies on top with its bridge side visible, from the shuffle on (S-3,
+    S-5). 0: the ruleset has no solitaire cards, or a replaced deck was read in vain (S-3).
+    """
     drafting: _builtins.bool
     """True while the set-up is not over: starting cards are picked and their gains chosen, and
     nobody may exchange seals yet (B-6.3).

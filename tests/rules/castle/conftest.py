@@ -127,7 +127,8 @@ def solitaire(first_turn: Callable[..., Position]) -> Callable[..., Position]:
 
     def build(cards: Sequence[str] = ("solitaire-9",), ruleset: str = "solo") -> Position:
         position = first_turn(1, 1, ruleset, difficulty="easy")
-        rest = [card for card in position["decks"]["solitaire"] if card not in cards]
+        deck = sorted([position["solitaire"]["top"], *position["decks"]["solitaire"]])
+        rest = [card for card in deck if card not in cards]
         position["decks"]["solitaire"] = []
         position["solitaire"] = {"top": cards[0], "under": [*cards[1:], *rest]}
         return position

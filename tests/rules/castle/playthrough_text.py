@@ -49,7 +49,7 @@ def _tea(tea):
 def _solitaire(position):
     deck, unseen = position["solitaire"], len(position["decks"]["solitaire"])
     under = ", ".join(deck["under"]) or "nothing"
-    return f"top {deck['top'] or 'unseen'}, {unseen} unseen, under them {under}"
+    return f"top {deck['top'] or 'none'}, {unseen} unseen, under them {under}"
 
 
 def _pairs(table):

@@ -62,6 +62,15 @@ def test_one_of_two_cards_of_each_kind_and_of_two_tiles_is_kept(do, offers):
     assert game.has(0, 4) > 0  # its gains were taken
 
 
+@pytest.mark.rule("M-12.2", "S-3")
+def test_one_of_the_twelve_cards_is_visible_after_a_shuffle():
+    game = rules.new_game("matcha-solo", 1, seed=4, options={"difficulty": "easy"})
+    position = json.loads(game.to_json())
+    assert len(position["decks"]["solitaire"]) == 11
+    assert sorted([position["solitaire"]["top"], *position["decks"]["solitaire"]]) == CARDS
+    assert position["solitaire"]["under"] == []
+
+
 @pytest.mark.rule("M-12.2", "M-12.6", "M-12.7")
 def test_three_cards_join_the_nine_with_green_bridge_sides_and_all_are_marked():
     ruleset = rules.ruleset("matcha-solo")

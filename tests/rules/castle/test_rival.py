@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import pytest
 from himeji import rules
@@ -22,6 +22,12 @@ def rest(cards):
 def turned(game):
     """The cards that were turned over to their actions."""
     return [game.tables.names[e.a] for e in events(game, "solitaire-read") if e.b == 0]
+
+
+def first_card(game, number):
+    """The card that chance puts on top of the deck of a round, by its published slot."""
+    cards, names = game.tables.kinds["solitaire"], game.tables.names
+    return names[game.chance.draw(f"solo/round-{number}/solitaire", cards, names, 0)]
 
 
 def bridge(game, colour):
@@ -49,7 +55,8 @@ def test_the_rival_starts_by_the_difficulty(difficulty, points, order, influence
     position = json.loads(game.to_json())
     start = [event for event in game.events_since(0) if event.rule == "S-1" and event.seat == 1]
     assert [event.b for event in start] == [points] * bool(points)
-    assert position["clans"][RIVAL]["influence"] == influence
+    before = takewhile(lambda event: event.kind != "round-began", game.events_since(0))
+    assert sum(event.kind == "influence-moved" for event in before) == influence
     assert position["turn_order"] == order
     assert position["options"] == {"difficulty": difficulty}
 
@@ -103,6 +110,34 @@ def test_a_rival_with_goods_cards_or_dice_of_its_own_is_refused(solitaire, spoil
 
 
 # --- the turn (S-3 to S-5) ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
+@pytest.mark.rule("S-3")
+def test_the_top_card_is_visible_from_the_set_up_on_and_turned_over_first(difficulty):
+    for seed in range(10):
+        game = rules.new_game("solo", 1, seed=seed, options={"difficulty": difficulty})
+        drawn = [e for e in game.events_since(0) if (e.kind, e.a) == ("draw", 10)]
+        first = first_card(game, 1)
+        assert (game.tables.names[drawn[0].b], drawn[0].rule) == (first, "S-3")
+        if difficulty == "easy":  # the player begins and sees it
+            position = json.loads(game.to_json())
+            assert position["solitaire"] == {"top": first, "under": []}
+            assert position["decks"]["solitaire"] == rest([first])
+        while not turned(game):
+            game.apply(game.legal()[-1])
+        assert turned(game)[0] == first
+
+
+@pytest.mark.rule("S-3")
+def test_unseen_cards_without_a_visible_one_on_them_are_refused(solitaire):
+    position = solitaire()
+    position["solitaire"] = {"top": None, "under": CARDS[2:]}
+    position["decks"]["solitaire"] = CARDS[:2]
+    with pytest.raises(ImpossiblePosition) as refusal:
+        rules.from_json(position)
+    reason = "solitaire.top: no card lies visible on 2 unseen ones (S-3)"
+    assert refusal.value.reasons == (reason,)
 
 
 @pytest.mark.rule("S-3")
@@ -258,7 +293,7 @@ def test_of_equal_gardens_the_player_chooses_one(rivals_turn, offers, do):
     assert offers(game) == {"rival gardener coral plant", "rival gardener white plant"}
     do(game, "rival gardener white plant")
     assert json.loads(game.to_json())["clans"][RIVAL]["gardeners"] == ["white plant"]
-    assert events(game, "gain")[-1].b == 2  # then the coins of the same card
+    assert events(game, "gain")[-1].b == 4  # then the coins of the same card
 
 
 @pytest.mark.rule("S-6")
@@ -456,12 +491,23 @@ def test_gardeners_under_a_bridge_with_a_die_give_the_round_number_but_not_after
     assert points == (2 * number if number < 3 else 0)
 
 
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.rule("S-8", "S-3")
+def test_the_solitaire_deck_is_shuffled_between_rounds_and_shows_its_top_card(round_end, number):
+    game = round_end(number, influence=0)
+    position, top = json.loads(game.to_json()), first_card(game, number + 1)
+    assert position["round"] == number + 1
+    assert position["decks"]["solitaire"] == rest([top])
+    assert position["solitaire"] == {"top": top, "under": []}
+    told = [e for e in game.events_since(0) if e.kind in ("draw", "round-began")]
+    assert [(e.kind, e.rule) for e in told] == [("draw", "S-8"), ("round-began", "B-2.2")]
+    assert game.tables.names[told[0].b] == top
+
+
 @pytest.mark.rule("S-8")
-def test_the_solitaire_deck_is_shuffled_between_rounds(round_end):
-    position = json.loads(round_end(1, influence=0).to_json())
-    assert position["round"] == 2
-    assert sorted(position["decks"]["solitaire"]) == CARDS
-    assert position["solitaire"] == {"top": None, "under": []}
+def test_after_the_last_round_nothing_is_shuffled(round_end):
+    position = json.loads(round_end(3).to_json())
+    assert position["solitaire"] == {"top": "solitaire-9", "under": CARDS[:8]}
 
 
 @pytest.mark.rule("S-9")
@@ -528,3 +574,30 @@ def test_the_shipped_deck_always_finds_a_die_and_says_that_it_is_a_reconstructio
     cards = [ruleset.tables.of(n) for n in ruleset.tables.kinds["solitaire"]]
     assert len({(card.colour, card.side) for card in cards}) == 9
     assert all(card.reconstructed for card in cards)
+
+
+def deck_of(count):
+    """Solo with the first cards of the shipped deck alone."""
+    before, *entries = packaged("solo.toml").split("[[solitaire]]")
+    last, after = entries[-1].split("[[difficulty]]", 1)
+    cards = "".join(f"[[solitaire]]{entry}" for entry in [*entries[:-1], last][:count])
+    before = before.replace("solitaire = 9", f"solitaire = {count}")
+    text = f"{'' if count else 'solitaire = []'}\n{before}{cards}[[difficulty]]{after}"
+    return solo_ruleset(lambda name: text if name == "solo.toml" else packaged(name))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.rule("S-3")
+def test_a_replaced_deck_of_few_cards_is_played_to_the_end(count, monkeypatch):
+    monkeypatch.setitem(rules.RULESETS, "solo", deck_of(count))
+    for seed in range(3):
+        game = rules.new_game("solo", 1, seed=seed)
+        while not game.over:
+            game.apply(game.legal()[-1])
+            assert rules.from_json(game.to_json()).to_json() == game.to_json()
+
+
+@pytest.mark.rule("S-3")
+def test_a_replaced_deck_without_cards_is_refused():
+    with pytest.raises(BadComponents, match="there is a solitaire card"):
+        deck_of(0)

@@ -9,15 +9,16 @@ RIVAL = 1
 GATE = "a courtier goes from domain to gate"
 UP_1 = ["a courtier goes from gate to steward-room-2", "steward-10 leaves the game"]
 UP_2 = ["a courtier goes from gate to diplomat-room-2", "diplomat-04 leaves the game"]
+INFLUENCE_2 = ["influence goes to 1", "influence goes to 2"]
 DEEDS = {  # of each card, with the gardens below and a courtier at the Gate
     1: [GATE, "a gardener goes to coral stone"],
-    2: ["a gardener goes to coral plant", "gains 2 coins"],
-    3: [*UP_2, "influence goes to 1"],
-    4: ["a gardener goes to coral stone", "a warrior goes to yard-3"],
+    2: ["a gardener goes to coral plant", "gains 4 coins"],
+    3: [*UP_2, *INFLUENCE_2],
+    4: ["a gardener goes to coral stone", *INFLUENCE_2],
     5: ["a warrior goes to yard-1", GATE],
-    6: ["a gardener goes to coral plant", "influence goes to 1", "influence goes to 2"],
+    6: ["a gardener goes to coral plant", *INFLUENCE_2],
     7: ["a warrior goes to yard-2", *UP_1],
-    8: [*UP_1, "gains 3 coins"],
+    8: [*UP_1, "gains 4 coins"],
     9: [GATE, "gains 2 vp"],
 }
 GARDENS = {
@@ -152,13 +153,13 @@ def test_the_actions_of_each_card_come_top_to_bottom_and_trigger_nothing(rivals_
     ("card", "instead"),
     [
         (1, ["gains 2 vp", "gains 2 vp"]),
-        (2, ["gains 2 vp", "gains 2 coins"]),
+        (2, ["gains 2 vp", "gains 4 coins"]),
         (3, ["gains 2 vp", "gains 2 vp"]),
         (4, ["gains 2 vp", "gains 2 vp"]),
         (5, ["gains 2 vp", "gains 2 vp"]),
         (6, ["gains 2 vp", "gains 2 vp"]),
         (7, ["gains 2 vp", "gains 2 vp"]),
-        (8, ["gains 2 vp", "gains 3 coins"]),
+        (8, ["gains 2 vp", "gains 4 coins"]),
         (9, ["gains 2 vp", "gains 2 vp"]),
     ],
 )
@@ -221,7 +222,16 @@ def test_a_plant_and_a_stone_garden_of_equal_points_tie_for_either_kind(rivals_t
     game = rivals_turn(["solitaire-4", "solitaire-8"], change=change)
     assert offers(game) == {"rival gardener coral plant", "rival gardener white stone"}
     do(game, "rival gardener white stone")
-    assert deeds(game) == ["a gardener goes to white stone", "a warrior goes to yard-3"]
+    assert deeds(game) == ["a gardener goes to white stone", *INFLUENCE_2]
+
+
+@pytest.mark.parametrize(("iron", "yard"), [(5, "yard-1"), (3, "yard-2"), (1, "yard-3")])
+@pytest.mark.rule("S-6")
+def test_a_warrior_goes_to_the_yard_of_the_iron_cost_that_is_shown(solitaire, load, iron, yard):
+    position = solitaire()
+    position["turn"] = 0  # the player's turn comes next
+    position["pending"] = [{"step": "rival-deeds", "deeds": [f"rival-warrior {iron}"]}]
+    assert told(load(position)) == [f"a warrior goes to {yard}"]
 
 
 # --- climbs (S-6, S-7) --------------------------------------------------------------------------
@@ -273,7 +283,7 @@ def test_on_the_daimyo_floor_the_first_free_slot_is_taken_if_there_is_one(
 
     change = both(laid_out, rival(courtiers={"gate": 0, start: 1}), taken)
     game = rivals_turn([f"solitaire-{card}", "solitaire-4"], change=change)
-    last = ["gains 3 coins"] if card == 8 else ["influence goes to 1"]
+    last = ["gains 4 coins"] if card == 8 else INFLUENCE_2
     assert deeds(game) == [f"a courtier goes from {start} to daimyo", *last]
     position = json.loads(game.to_json())
     assert position["daimyo"]["slots"] == after

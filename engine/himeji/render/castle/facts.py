@@ -169,7 +169,7 @@ def in_hand(game: CastleGame) -> tuple[Die, str] | None:
 
 
 def solitaire_top(game: CastleGame) -> SolitaireCard | None:
-    """The solitaire card that lies visible on its deck (S-5)."""
+    """The solitaire card that lies visible on its deck; none after a deck read in vain (S-3)."""
     top = game.tops[SOLITAIRE_PILE]
     return solitaire(game, top) if top else None
 

@@ -33,7 +33,7 @@ def _rival(game: CastleGame, clan_number: int) -> Block:
         for row in range(len(game.tables.cells))
     ]
     top = facts.solitaire_top(game)
-    shown = f"{facts.bridge_side(game, top)}  {name(top)}" if top else "not seen yet"
+    shown = f"{facts.bridge_side(game, top)}  {name(top)}" if top else NOBODY
     acts = phrases(top.actions) if top else NOBODY
     under = [Line(name(card)) for card in facts.solitaires_under(game)] or [Line(NOBODY)]
     then = Line(f"{facts.solitaires_unseen(game)} unseen, then ") + under[0]

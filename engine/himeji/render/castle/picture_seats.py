@@ -163,7 +163,7 @@ def _solitaire(game: CastleGame, width: Number) -> Canvas:
     canvas = Canvas(width, 86)
     canvas.rect(0, 0, width, 86, rx=7, fill="#ffffff", stroke=EDGE)
     if card is None:
-        canvas.text(10, 26, "the next card has not been seen", size=12, fill=MUTED)
+        canvas.text(10, 26, "no card lies on top", size=12, fill=MUTED)
         return canvas
     canvas.text(10, 22, facts.bridge_side(game, card), size=12, bold=True)
     for number, action in enumerate(card.actions):

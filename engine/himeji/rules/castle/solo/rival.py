@@ -38,7 +38,7 @@ def rival_start(game: CastleGame) -> None:
         game.gain(rival, VP, points, "S-1")
     for _ in range(influence):
         game.step_on(rival)
-    shuffle_solitaires(game)
+    _shuffle(game, game.round, "S-3")
 
 
 def random_start_cards(game: CastleGame) -> None:
@@ -100,12 +100,24 @@ def next_solitaire(game: CastleGame) -> int:
         game.lay_on_top(SOLITAIRE_PILE, 0)
         return top
     if game.unseen[SOLITAIRE_PILE]:
-        return game.draw_unseen(SOLITAIRE_PILE, f"solo/round-{game.round}/solitaire", "S-3")
+        return _draw(game, game.round, "S-3")
     if not game.under:
         return 0
     card = game.under[0]
     game.under = game.under[1:]
     return card
+
+
+def _draw(game: CastleGame, number: int, rule: str) -> int:
+    """Draw an unseen card of the deck as it was shuffled for that round."""
+    return game.draw_unseen(SOLITAIRE_PILE, f"solo/round-{number}/solitaire", rule)
+
+
+def _shuffle(game: CastleGame, number: int, rule: str) -> None:
+    """Shuffle all solitaire cards for that round; the top card is visible at once (S-3)."""
+    game.unseen[SOLITAIRE_PILE] = tuple(game.tables.kinds["solitaire"])
+    game.under = ()
+    game.lay_on_top(SOLITAIRE_PILE, _draw(game, number, rule))
 
 
 def die_at(game: CastleGame, card: SolitaireCard) -> int:
@@ -191,7 +203,5 @@ class RivalGardens(Step):
 
 
 def shuffle_solitaires(game: CastleGame) -> None:
-    """All solitaire cards are shuffled into one deck that nobody has seen (S-8)."""
-    game.unseen[SOLITAIRE_PILE] = tuple(game.tables.kinds["solitaire"])
-    game.lay_on_top(SOLITAIRE_PILE, 0)
-    game.under = ()
+    """The solitaire deck is shuffled for the next round (S-8)."""
+    _shuffle(game, game.round + 1, "S-8")

@@ -16,7 +16,7 @@ from himeji.rules.castle.section import Section
 
 
 class SolitaireSection(Section):
-    """The solitaire deck beside its unseen cards: the visible top, and what lies under it (S-5)."""
+    """The solitaire deck beside its unseen cards: the visible top, and what lies under it."""
 
     key = "solitaire"
 
@@ -45,6 +45,10 @@ class SolitaireSection(Section):
         ]
 
     def faults(self, game: CastleGame) -> list[str]:
+        """What the rival cannot have (S-2), and a deck without its visible card (S-3)."""
+        return self._rivals_goods(game) + self._hidden_top(game)
+
+    def _rivals_goods(self, game: CastleGame) -> list[str]:
         """A rival has coins, points, members and influence, and nothing else (S-2)."""
         rival = game.seats
         where = f"clans[{rival}]"
@@ -58,3 +62,10 @@ class SolitaireSection(Section):
         if any(game.domain_dice[rival * 4 : rival * 4 + 4]):
             found.append(f"{where}.dice: the rival has no domain (S-2)")
         return found
+
+    def _hidden_top(self, game: CastleGame) -> list[str]:
+        """While there are unseen cards, one lies visible on them (S-3)."""
+        unseen = len(game.unseen[SOLITAIRE_PILE])
+        if game.tops[SOLITAIRE_PILE] or not unseen:
+            return []
+        return [f"solitaire.top: no card lies visible on {unseen} unseen ones (S-3)"]
