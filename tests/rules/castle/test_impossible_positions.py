@@ -11,6 +11,8 @@ from himeji.rules.errors import HimejiError, ImpossiblePosition, InvalidRequest
 COLOURS = ("coral", "black", "white")
 GARDENS = [f"{colour} {kind}" for colour in COLOURS for kind in ("plant", "stone")]
 SEEDS = (1, 2, 3)
+TABLES = rules.ruleset("base").tables
+ROOMS = (*(f"steward-room-{n}" for n in (1, 2, 3)), *(f"diplomat-room-{n}" for n in (1, 2)))
 
 
 def random_play(seats, seed):
@@ -242,6 +244,73 @@ def stacked(position, seats, dice, space):
     position["turn"] = dice + 1
     position["pending"] = [{"step": "take-die", "seat": dice % seats}]
     return position
+
+
+def tiles_of(position, room, colour):
+    """Lay the tiles so that only those of one colour lie beside a room."""
+    tiles = position["tiles"]
+    fitting = [slot for slot, tile in tiles.items() if f"-{colour}-" in tile]
+    free = [slot for slot in fitting if slot not in ROOM_TILES[room]]
+    for slot in ROOM_TILES[room]:
+        if slot not in fitting:
+            other = free.pop()
+            tiles[slot], tiles[other] = tiles[other], tiles[slot]
+    return position
+
+
+def lay(position, die, space):
+    """One die of the first bridge of its colour lies on a space; the next turn is open."""
+    colour = die.split()[0]
+    position["bridges"][colour]["centre"].pop()
+    position["spaces"][space] = [die]
+    position["turn"] = 2
+    position["pending"] = [{"step": "take-die", "seat": 0}]
+    return position
+
+
+ROOM_TILES = {
+    room: [
+        slot for slot, home in zip(TABLES.slot_names, TABLES.slot_room, strict=True) if home == n
+    ]
+    for n, room in enumerate(ROOMS)
+}
+
+
+@pytest.mark.rule("M-4.3", "B-3.1", "B-3.2")
+@pytest.mark.parametrize("table", [("matcha", 2, {}), ("matcha-solo", 1, {"difficulty": "easy"})])
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_green_die_in_a_room_of_the_castle_is_refused(first_turn, table, room):
+    ruleset, seats, options = table
+    position = lay(first_turn(seats, 1, ruleset, **options), "green 4", room)
+    rule = "B-3.2" if "diplomat" in room else "B-3.1"
+    refused(position, f"spaces.{room}", "a green die", "no tile of that room is green", rule)
+
+
+@pytest.mark.rule("M-4.3")
+@pytest.mark.parametrize(
+    "space", ["well", "outside-left", "tea-fields-right", "outskirts-upper", "outskirts-lower"]
+)
+def test_a_green_die_lies_where_green_dice_go(first_turn, load, space):
+    position = lay(first_turn(2, 1, "matcha"), "green 4", space)
+    assert json.loads(load(position).to_json())["spaces"][space] == ["green 4"]
+
+
+@pytest.mark.rule("B-3.1", "B-3.2")
+@pytest.mark.parametrize("ruleset", ["base", "matcha"])
+@pytest.mark.parametrize("room", ["steward-room-2", "diplomat-room-1"])
+def test_a_die_in_a_room_without_a_tile_of_its_colour_is_refused(first_turn, load, ruleset, room):
+    position = tiles_of(lay(first_turn(2, 1, ruleset), "coral 4", room), room, "black")
+    refused(position, f"spaces.{room}", "a coral die", "no tile of that room is coral")
+    load(tiles_of(position, room, "coral"))
+
+
+@pytest.mark.rule("S-2", "S-4")
+def test_the_rival_lays_a_die_where_its_card_shows_whatever_the_tiles(solitaire, load):
+    position = tiles_of(solitaire(), "steward-room-1", "black")
+    shown, other = lay(position, "coral 4", "steward-room-1"), "diplomat-room-2"
+    assert load(shown)  # solitaire-1 takes a coral die there
+    shown["spaces"] |= {"steward-room-1": [], other: ["coral 4"]}
+    refused(tiles_of(shown, other, "white"), f"spaces.{other}", "no tile of that room is coral")
 
 
 @pytest.mark.rule("B-8", "B-2.1")

@@ -27,7 +27,7 @@ from himeji.rules.position_reader import step_faults, twice
 def faults(game: CastleGame) -> list[str]:
     """Every reason why the position is impossible; empty if it is possible."""
     sections = [fault for section in game.rules.sections for fault in section.faults(game)]
-    return [*_dice(game), *_members(game), *_cards(game), *sections, *_flow(game)]
+    return [*_dice(game), *_spaces(game), *_members(game), *_cards(game), *sections, *_flow(game)]
 
 
 def _dice(game: CastleGame) -> list[str]:
@@ -51,10 +51,6 @@ def _dice(game: CastleGame) -> list[str]:
             found.append(f"bridges.{name}: dice in the centre and an empty end (B-2.4)")
         if bridge != sorted(bridge):
             found.append(f"bridges.{name}: the dice do not ascend from the left (B-2.2)")
-    for number, dice in enumerate(game.spaces):
-        if number != WELL_SPACE and len(dice) > game.stacking:
-            name = game.tables.spaces[number].name
-            found.append(f"spaces.{name}: {len(dice)} dice, {game.stacking} fit (B-2.6)")
     taking = any(isinstance(step, TakeDie) for step in game.stack)
     taken = max(game.turn - int(taking), 0)
     expected = per_colour * len(game.rules.colours) - taken
@@ -64,6 +60,25 @@ def _dice(game: CastleGame) -> list[str]:
             f"there are {expected} (B-2.1)"
         )
     return found
+
+
+def _spaces(game: CastleGame) -> list[str]:
+    """Dice that cannot lie where they do: too many, or of a colour that the space does not take."""
+    found = []
+    for number, dice in enumerate(game.spaces):
+        name, area = game.tables.spaces[number].name, game.rules.areas[number]
+        if number != WELL_SPACE and len(dice) > game.stacking:
+            found.append(f"spaces.{name}: {len(dice)} dice, {game.stacking} fit (B-2.6)")
+        for colour in sorted({die >> 3 for die in dice if die and game.beside}):
+            if not area.accepts(game, number, colour) and not _ignored(game, number, colour):
+                sentence, rule = area.colour_refusal(number, colour)
+                die = f"a {COLOUR_NAMES[colour]} die"
+                found.append(f"spaces.{name}: {die}, but {sentence} ({rule})")
+    return found
+
+
+def _ignored(game: CastleGame, space: int, colour: int) -> bool:
+    return any(section.ignores_colour(game, space, colour) for section in game.rules.sections)
 
 
 def _members(game: CastleGame) -> list[str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from himeji.rules.castle.section import Section
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.rival import solitaire
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
 
 if TYPE_CHECKING:
     from himeji.rules.castle.reader import CastleReader
-
-
-from himeji.rules.castle.section import Section
 
 
 class SolitaireSection(Section):
@@ -43,6 +42,11 @@ class SolitaireSection(Section):
             (game.tops[SOLITAIRE_PILE], "solitaire.top"),
             *[(card, "solitaire.under") for card in game.under],
         ]
+
+    def ignores_colour(self, game: CastleGame, space: int, colour: int) -> bool:
+        """The rival lays a die on the space that a card shows, whatever its colour (S-2, S-4)."""
+        cards = [solitaire(game, number) for number in game.tables.kinds["solitaire"]]
+        return any(card.colour == colour and space in card.targets for card in cards)
 
     def faults(self, game: CastleGame) -> list[str]:
         """A rival has coins, points, members and influence, and nothing else (S-2)."""
