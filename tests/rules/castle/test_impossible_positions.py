@@ -537,6 +537,7 @@ def test_a_component_of_another_kind_or_of_none_is_refused(first_turn, table, ke
         *(("food", 8), ("iron", 8), ("pearl", 8), ("seal", 6)),
         *(("food", -1), ("iron", -1), ("pearl", -1), ("seal", -1)),
         *(("coin", -1), ("vp", -1), ("influence", -1)),
+        *(("coin", (1 << 20) + 1), ("vp", 1 << 30)),
         *(("coin", 1.5), ("coin", "3"), ("coin", True), ("food", [1])),
     ],
 )

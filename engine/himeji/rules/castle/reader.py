@@ -18,11 +18,13 @@ from himeji.rules.castle.constants import (
 from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.constants import COLOUR_NAMES, SIDE_NAMES
 from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
+
+MOST_DEALS = 1 << 20  # more than are ever dealt
 
 
 def parse(rules: CastleRuleset, position: Mapping[str, Any], chance: Chance) -> CastleGame:
@@ -48,7 +50,7 @@ class CastleReader(PositionReader):
         self.known(position, (*KEYS, *[section.key for section in rules.sections]), "")
         game.round = self.number(position, "round", "", rules.rounds)
         game.turn = self.number(position, "turn", "", game.clans * rules.turns)
-        game.deal = self.number(position, "deal", "", 1 << 20)
+        game.deal = self.number(position, "deal", "", MOST_DEALS)
         game.drafting = self.flag(position, "set_up", "")
         game.over = self.flag(position, "over", "")
         game.order = tuple(self.permutation(position, "turn_order", "", game.clans))
@@ -140,9 +142,7 @@ class CastleReader(PositionReader):
 
     def read_clan(self, game: CastleGame, seat: int, held: Mapping[str, Any], path: str) -> None:
         self.known(held, clan(game, seat), path)
-        for good in self.rules.goods:
-            most = self.rules.tables.caps[good]
-            game.goods[seat * GOODS + good] = self.number(held, GOOD_NAMES[good], path, most)
+        self.goods(game, seat, held, path)
         courtiers = self.table(held, "courtiers", path, PLACE_NAMES)
         for n, name in enumerate(PLACE_NAMES):
             count = self.number(courtiers, name, f"{path}courtiers.", 99)
