@@ -15,6 +15,10 @@ class EffectOrder(Step):
         super().__init__(seat, rule)
         self.effects = effects
 
+    def fault(self, game: Game) -> str:
+        strange = [effect.text for effect in self.effects if effect.order == 0]
+        return f"{', '.join(strange)}: nothing that a seat is granted" if strange else ""
+
     def candidates(self, game: Game) -> Sequence[int]:
         """One answer for each kind of part; gains that need no order are one part together."""
         effects = self.effects

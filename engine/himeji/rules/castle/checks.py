@@ -16,10 +16,10 @@ from himeji.rules.castle.constants import (
     YARDS,
 )
 from himeji.rules.castle.courtiers import Refill
-from himeji.rules.castle.rounds import round_is_over
-from himeji.rules.castle.setup import EndOfDraft
+from himeji.rules.castle.rounds import Phase, phases_now, round_is_over
+from himeji.rules.castle.setup import EndOfDraft, PickPair, Start
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.turn import PlaceDie, TakeDie
+from himeji.rules.castle.turn import EnterSpace, PlaceDie, TakeDie
 from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.position_reader import step_faults, twice
 
@@ -198,6 +198,24 @@ def _set_up(game: CastleGame) -> list[str]:
         found.append("turn: no turn begins during the set-up (B-1.7)")
     if game.pairs and not game.drafting:
         found.append("pairs: the left-over pair leaves the game after the set-up (B-1.7)")
+    return found + _draft(game) if game.drafting else found
+
+
+def _draft(game: CastleGame) -> list[str]:
+    """Every seat without starting cards gets them once, and does nothing else before."""
+    found = []
+    picks = [step.seat for step in game.stack if isinstance(step, PickPair)]
+    whole = [bool(card) for card in game.pairs]
+    if picks and (whole[0::2] != whole[1::2] or len(whole) != 2 * (game.seats + 1)):
+        found.append(f"pairs: {game.seats + 1} pairs, whole or picked, are laid out (B-1.7)")
+    if picks and sum(whole[0::2]) != len(picks) + 1:
+        found.append(f"pairs: {sum(whole[0::2])} are left, {len(picks)} are to be picked (B-1.7)")
+    for seat in range(game.seats):
+        starts = [isinstance(step, Start) for step in game.stack if step.seat == seat]
+        if game.action_card[seat] == 0 and not (starts and all(starts)):
+            found.append(f"clans[{seat}].action_card: missing, and none is to be taken (B-1.7)")
+        if any(starts) and (game.action_card[seat] or picks.count(seat) > 1):
+            found.append(f"pending: seat {seat} takes its starting cards once (B-1.7)")
     return found
 
 
@@ -208,4 +226,16 @@ def _pending(game: CastleGame) -> list[str]:
         found.append("pending: one turn comes after the other (B-2.1)")
     if turns and game.turn == 0:
         found.append("turn: a turn is pending that has not begun (B-2.1)")
-    return found + step_faults(game)
+    return found + _end_of_round(game) + step_faults(game)
+
+
+def _end_of_round(game: CastleGame) -> list[str]:
+    """What comes after the last turn: its phases lie below all else, the next one highest."""
+    phases = [step for step in game.stack if isinstance(step, Phase)]
+    last = len(phases_now(game)) - 1
+    numbers = [step.number for step in phases]
+    if numbers != list(range(last, last - len(phases), -1)) or phases != game.stack[: len(phases)]:
+        return ["pending: phases come one after the other, all else before them (B-7.1)"]
+    if phases and any(isinstance(step, TakeDie | PlaceDie | EnterSpace) for step in game.stack):
+        return ["pending: the last turn comes before the end of the round (B-7.1)"]
+    return []

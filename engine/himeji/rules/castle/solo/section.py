@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from himeji.rules.castle.section import Section
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
-from himeji.rules.castle.solo.rival import solitaire
+from himeji.rules.castle.solo.rival import RivalActions, solitaire
+from himeji.rules.castle.solo.rival_actions import RivalChoice
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
 
@@ -61,4 +62,15 @@ class SolitaireSection(Section):
             found.append(f"{where}.lantern: the rival has no cards (S-2)")
         if any(game.domain_dice[rival * 4 : rival * 4 + 4]):
             found.append(f"{where}.dice: the rival has no domain (S-2)")
-        return found
+        return found + _turn(game)
+
+
+def _turn(game: CastleGame) -> list[str]:
+    """The rival's turn: the actions that are left, and above them a choice of the player (S-5)."""
+    kinds = (RivalActions, RivalChoice)
+    asked = [kind for step in game.stack for kind in kinds if isinstance(step, kind)]
+    if not asked:
+        return []
+    if len(asked) < len(game.stack) or asked not in ([kinds[0]], [kinds[1]], [*kinds]):
+        return ["pending: in the rival's turn its actions are done one after the other (S-5)"]
+    return [] if game.turn else ["turn: a turn is pending that has not begun (B-2.1)"]
