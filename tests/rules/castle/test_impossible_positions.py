@@ -336,6 +336,14 @@ def test_a_bridge_with_something_that_is_no_value_of_a_die_is_refused(first_turn
     assert any("bridges.black.right" in reason for reason in refusals(position))
 
 
+@pytest.mark.rule("B-8")
+@pytest.mark.parametrize("value", [7, 0, "3", 3.0, True])
+def test_the_centre_of_a_bridge_holds_values_of_dice(first_turn, value):
+    position = first_turn()
+    position["bridges"]["black"]["centre"] = [value]
+    assert any("bridges.black.centre" in reason for reason in refusals(position))
+
+
 # --- members ----------------------------------------------------------------------------------
 
 
@@ -390,7 +398,10 @@ def test_a_daimyo_slot_of_a_clan_that_is_not_on_the_floor_is_refused(first_turn)
 
 
 @pytest.mark.rule("B-8", "B-4.5")
-@pytest.mark.parametrize("slots", [[], [None, None], [2, None, None], ["0", None, None]])
+@pytest.mark.parametrize(
+    "slots",
+    [[], [None, None], [2, None, None], ["0", None, None], [0.0, None, None], [False, None, None]],
+)
 def test_daimyo_slots_that_are_not_three_seats_or_nulls_are_refused(first_turn, slots):
     position = first_turn()
     position["daimyo"]["slots"] = slots

@@ -84,7 +84,7 @@ class CastleReader(PositionReader):
             game.left[colour] = self.optional(bridge, "left", path, 6)
             game.right[colour] = self.optional(bridge, "right", path, 6)
             centre = self.items(bridge, "centre", path)
-            if not all(isinstance(v, int) and 1 <= v <= 6 for v in centre):
+            if not all(type(value) is int and 1 <= value <= 6 for value in centre):
                 self.fault(f"{path}centre", "expected values from 1 to 6")
                 centre = []
             game.centre[colour] = tuple(centre)
@@ -122,7 +122,9 @@ class CastleReader(PositionReader):
         daimyo = self.table(self.position, "daimyo", "", ("card", "slots"))
         game.daimyo = self.component(daimyo.get("card"), "daimyo.card", ("daimyo",))
         slots = self.items(daimyo, "slots", "daimyo.")
-        if len(slots) == 3 and all(s is None or s in range(game.clans) for s in slots):
+        seats = [seat for seat in slots if seat is not None]
+        whole = all(type(seat) is int and seat in range(game.clans) for seat in seats)
+        if len(slots) == 3 and whole:
             game.slots = [0 if seat is None else seat + 1 for seat in slots]
         else:
             self.fault("daimyo.slots", "expected three seats or nulls")
