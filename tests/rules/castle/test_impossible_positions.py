@@ -219,6 +219,22 @@ def test_more_dice_than_fit_on_a_space_are_refused(first_turn, seats, dice):
     refused(position, "spaces.steward-room-1", f"{dice} dice", "B-2.6")
 
 
+@pytest.mark.rule("B-2.6", "M-5.2", "S-1")
+@pytest.mark.parametrize(
+    ("ruleset", "seats", "space", "fit"),
+    [
+        *(("matcha", 2, "tea-fields-left", 1), ("matcha", 3, "outskirts-lower", 2)),
+        *(("solo", 1, "outside-right", 1), ("matcha-solo", 1, "tea-fields-right", 1)),
+    ],
+)
+def test_no_more_dice_fit_on_the_spaces_of_other_rulesets(first_turn, ruleset, seats, space, fit):
+    options = {"difficulty": "easy"} if "solo" in ruleset else {}
+    position = first_turn(seats, 1, ruleset, **options)
+    stacked(position, max(seats, 2), fit + 1, space)
+    position["pending"] = [{"step": "take-die", "seat": 0}]
+    refused(position, f"spaces.{space}: {fit + 1} dice, {fit} fit (B-2.6)")
+
+
 @pytest.mark.rule("B-8", "B-2.6")
 @pytest.mark.parametrize(("seats", "dice", "space"), [(2, 2, "well"), (4, 4, "well")])
 def test_the_well_holds_any_number_of_dice(first_turn, load, seats, dice, space):
@@ -694,7 +710,9 @@ def test_a_number_of_seats_that_the_game_does_not_have_is_refused(first_turn, se
 
 
 @pytest.mark.rule("B-8")
-@pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"ruleset": "no-such-ruleset"}', "null"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "7", "{", '{"ruleset": "no-such-ruleset"}', "null", "[" * 100_000]
+)
 def test_a_text_that_is_no_position_is_refused(text):
     with pytest.raises(HimejiError):
         rules.from_json(text)
