@@ -128,6 +128,15 @@ class PositionReader(Reader):
             self.fault(where, f"{value!r} is not a {' or '.join(kinds)}")
         return 0
 
+    def listed(
+        self, table: Mapping[str, Any], key: str, path: str, kinds: Sequence[str]
+    ) -> list[int]:
+        """A list of components."""
+        where, values = f"{path}{key}", self.items(table, key, path)
+        if any(value is None for value in values):
+            self.fault(where, f"null is not a {' or '.join(kinds)}")
+        return [self.component(value, where, kinds) for value in values]
+
     def cards(
         self, key: str, keys: Sequence[str], kinds: Sequence[str], *, gaps: bool = False
     ) -> list[int]:

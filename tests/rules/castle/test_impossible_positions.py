@@ -554,6 +554,26 @@ def test_a_component_of_another_kind_or_of_none_is_refused(first_turn, table, ke
     assert any(f"{table}.{key}" in reason and card in reason for reason in refusals(position))
 
 
+@pytest.mark.rule("B-8")
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (("decks", "steward"), "steward"),
+        (("clans", 0, "lantern"), "start-action or steward"),
+        (("tea", "lilies"), "lily"),
+        (("solitaire", "under"), "solitaire"),
+    ],
+)
+def test_null_is_no_card_of_a_deck_or_lantern_area(first_turn, path, kind):
+    position = first_turn(1, 1, "matcha-solo", difficulty="easy")
+    *way, key = path
+    cards = position
+    for each in way:
+        cards = cards[each]
+    cards[key] = [*cards[key][1:], None]
+    assert any(f"{key}: null is not a {kind}" in reason for reason in refusals(position))
+
+
 # --- goods ------------------------------------------------------------------------------------
 
 

@@ -128,6 +128,10 @@ IMPOSSIBLE = {
     "locations.L1.tokens: expected colours": put(*L1, ["green"]),
     "lantern_cards: 4 entries": put("lantern_cards", [None] * 4),
     "starter: 2 is not": put("starter", 2),
+    "unseen_cards: null is not a influence-card": put("unseen_cards", [None]),
+    "clans[0].zones.coral: null is not a lantern-card or": put(
+        "clans", 0, "zones", "coral", [None]
+    ),
 }
 
 

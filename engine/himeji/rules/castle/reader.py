@@ -115,10 +115,7 @@ class CastleReader(PositionReader):
         )
         for pile in self.rules.decks:
             kind = self.rules.pile_names[pile]
-            cards = self.items(decks, kind, "decks.")
-            game.unseen[pile] = tuple(
-                sorted(self.component(card, f"decks.{kind}", (kind,)) for card in cards)
-            )
+            game.unseen[pile] = tuple(sorted(self.listed(decks, kind, "decks.", (kind,))))
         daimyo = self.table(self.position, "daimyo", "", ("card", "slots"))
         game.daimyo = self.component(daimyo.get("card"), "daimyo.card", ("daimyo",))
         slots = self.items(daimyo, "slots", "daimyo.")
@@ -165,10 +162,7 @@ class CastleReader(PositionReader):
         card = held.get("action_card", "")
         game.action_card[seat] = self.component(card, f"{path}action_card", kinds)
         lantern_kinds = (*kinds, *self.rules.lantern_kinds)
-        game.lanterns[seat] = tuple(
-            self.component(card, f"{path}lantern", lantern_kinds)
-            for card in self.items(held, "lantern", path)
-        )
+        game.lanterns[seat] = tuple(self.listed(held, "lantern", path, lantern_kinds))
         colours = [COLOUR_NAMES[colour] for colour in self.rules.colours]
         dice = self.table(held, "dice", path, colours)
         for colour in self.rules.colours:

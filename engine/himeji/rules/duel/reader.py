@@ -69,16 +69,9 @@ class DuelReader(PositionReader):
         game.stack = self.pending(game)
         return game
 
-    def listed(
-        self, table: Mapping[str, Any], key: str, path: str, kinds: Sequence[str]
-    ) -> list[int]:
-        """A list of components."""
-        where = f"{path}{key}"
-        return [self.component(card, where, kinds) for card in self.items(table, key, path)]
-
     def shown(self, key: str, kinds: Sequence[str], most: int) -> list[int]:
         """Components in a row, null where none lies."""
-        found = self.listed(self.position, key, "", kinds)
+        found = [self.component(card, key, kinds) for card in self.items(self.position, key, "")]
         if len(found) > most:
             self.fault(key, f"{len(found)} entries, there are at most {most}")
         return found[:most]

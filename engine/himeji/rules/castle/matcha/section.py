@@ -48,9 +48,8 @@ class MatchaSection(Section):
         """Everything of the extension board."""
         keys = ("lilies", "ceremonies", "outskirts", "offered")
         tea = reader.table(reader.position, self.key, "", keys)
-        lilies = reader.items(tea, "lilies", "tea.")
-        game.lilies = tuple(reader.component(lily, "tea.lilies", ("lily",)) for lily in lilies)
-        if len(lilies) != LILIES_IN_POND or len(set(game.lilies)) != LILIES_IN_POND:
+        game.lilies = tuple(reader.listed(tea, "lilies", "tea.", ("lily",)))
+        if len(game.lilies) != LILIES_IN_POND or len(set(game.lilies)) != LILIES_IN_POND:
             reader.fault("tea.lilies", f"expected {LILIES_IN_POND} different water lilies (M-3.4)")
         tiles = reader.table(tea, "ceremonies", "tea.", TILE_PLACES)
         game.ceremonies = tuple(

@@ -32,10 +32,7 @@ class SolitaireSection(Section):
         table = reader.table(reader.position, self.key, "", ("top", "under"))
         top = reader.component(table.get("top", ""), "solitaire.top", ("solitaire",))
         game.lay_on_top(SOLITAIRE_PILE, top)
-        under = reader.items(table, "under", "solitaire.")
-        game.under = tuple(
-            reader.component(card, "solitaire.under", ("solitaire",)) for card in under
-        )
+        game.under = tuple(reader.listed(table, "under", "solitaire.", ("solitaire",)))
 
     def places(self, game: CastleGame) -> list[tuple[int, str]]:
         """The visible cards; unseen ones belong to the deck."""
