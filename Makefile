@@ -93,10 +93,10 @@ docs: $(READY) ## write what is derived: the rules of the engine to docs/rules, 
 	cp engine/himeji/rules/data/*.md docs/rules/
 	$(BIN)/python docs/api/make.py
 
-laws: $(BUILT) ## play a thousand fresh games against every law (some minutes)
-	$(BIN)/pytest --numprocesses auto --games 1000 --timeout 3000 \
-	  tests/rules/test_laws.py tests/rules/test_order_questions.py tests/rules/*/test_conservation.py \
-	  $(ARGS)
+laws: $(BUILT) ## play a thousand fresh games and 10,000 positions made by hand against every law (some minutes)
+	$(BIN)/pytest --numprocesses auto --games 1000 --positions 10000 --timeout 3000 \
+	  tests/rules/test_laws.py tests/rules/test_order_questions.py \
+	  tests/rules/test_hand_made_positions.py tests/rules/*/test_conservation.py $(ARGS)
 
 bench: $(BUILT) ## measure the engine and the server, as tables (ARGS="--json FILE" writes JSON, too)
 	$(BIN)/python -m tests.programs.bench $(ARGS)

@@ -15,6 +15,8 @@ from tests import environment
 ENGINE = Path(__file__).parents[1] / "engine"
 GAMES = 20 if himeji.ENGINE_FORM == "compiled" else 6
 """Examples of each law in an ordinary run, fewer where each takes longer (see `--games`)."""
+POSITIONS = 108 if himeji.ENGINE_FORM == "compiled" else 27
+"""Positions that are changed by hand in an ordinary run (see `--positions`)."""
 MEMORY = Path("/dev/shm")
 LEAST_MEMORY = 4 << 30
 NOTE = "note"  # a test's remark for the summary: record_property(NOTE, "...")
@@ -27,6 +29,12 @@ def pytest_addoption(parser):
     )
     group.addoption(
         "--games", type=int, help=f"examples of each law, chosen afresh (ordinarily {GAMES}, fixed)"
+    )
+    group.addoption(
+        "--positions",
+        type=int,
+        default=POSITIONS,
+        help=f"positions changed by hand, of all rulesets together (ordinarily {POSITIONS})",
     )
     group.addoption(
         "--cluster",

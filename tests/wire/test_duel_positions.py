@@ -34,6 +34,10 @@ def test_the_lists_are_what_the_contract_says_of_them():
     assert list(duel.swap_tiles) == [game.has(seat, 8) for seat in (0, 1)]
 
 
+def turn_round(numbers):
+    numbers[:] = reversed(numbers)
+
+
 @pytest.mark.parametrize(
     ("field", "spoil"),
     [
@@ -70,6 +74,10 @@ def test_the_lists_are_what_the_contract_says_of_them():
         ("owned_seats", lambda p: p.duel.owned_seats.__setitem__(0, 5)),
         ("offered_starts", lambda p: p.duel.offered_starts.append(52)),
         ("round", lambda p: setattr(p.duel, "round", 3)),
+        ("turns_begun", lambda p: setattr(p.duel, "turns_begun", -1)),
+        ("points", lambda p: p.duel.points.__setitem__(0, 1 << 30)),
+        ("yard_tiles", lambda p: turn_round(p.duel.yard_tiles)),
+        ("merchandise_tops", lambda p: turn_round(p.duel.merchandise_tops)),
         ("pending", lambda p: p.pending.add(kind=999)),
         ("pending", lambda p: p.pending.add(kind=3, seat=7, arguments=[1])),
     ],

@@ -45,6 +45,10 @@ def test_a_game_that_came_over_the_wire_goes_on_like_the_original():
     assert again.scores() == game.scores()
 
 
+def spoil_hand(castle):
+    castle.hand_value, castle.hand_colour, castle.hand_side = 3, 1, 3
+
+
 @pytest.mark.parametrize(
     ("field", "spoil"),
     [
@@ -68,6 +72,15 @@ def test_a_game_that_came_over_the_wire_goes_on_like_the_original():
         ("pending", lambda p: p.pending.add(kind=15, seat=0, arguments=[0])),
         ("set_up", lambda p: p.pending.add(kind=26)),
         ("round", lambda p: setattr(p.castle, "round", 4)),
+        ("turns_begun", lambda p: setattr(p.castle, "turns_begun", -1)),
+        ("deal_attempt", lambda p: setattr(p.castle, "deal_attempt", -1)),
+        ("coins", lambda p: p.castle.coins.__setitem__(0, 1 << 30)),
+        ("chasen", lambda p: p.castle.chasen.extend([0, 0])),
+        ("bridge_dice: green", lambda p: p.castle.bridge_dice.__setitem__(19, 3)),
+        ("bridge_dice: green", lambda p: p.castle.domain_dice.__setitem__(3, 3)),
+        ("hand_side", lambda p: spoil_hand(p.castle)),
+        ("pending", lambda p: p.pending.add(kind=3, seat=0, arguments=[7, 0])),
+        ("pending", lambda p: p.pending.add(kind=3, seat=0, arguments=[7, 99])),
     ],
 )
 def test_a_spoilt_message_is_refused_with_the_field(field, spoil):
@@ -114,4 +127,12 @@ def test_the_visible_solitaire_card_is_named_from_the_shuffle_on(ruleset, unseen
     assert len(position.castle.unseen_solitaires) == unseen
     position.castle.solitaire_top = 0
     with pytest.raises(ImpossiblePosition, match=r"solitaire\.top"):
+        from_position(position, rules.seeded(1))
+
+
+@pytest.mark.parametrize("field", ["overlook_tile", "flower_top", "calligraphy_top"])
+def test_nothing_is_missing_on_the_extension_board(field):
+    position = to_position(rules.new_game("matcha", 2, seed=3))
+    position.castle.ClearField(field)
+    with pytest.raises(ImpossiblePosition, match="nothing lies there"):
         from_position(position, rules.seeded(1))

@@ -34,6 +34,10 @@ class EffectOrder(Step):
         super().__init__(seat, rule)
         self.effects = effects
 
+    def fault(self, game: Game) -> str:
+        strange = [effect.text for effect in self.effects if effect.order == 0]
+        return f"{', '.join(strange)}: nothing that a seat is granted" if strange else ""
+
     def candidates(self, game: Game) -> Sequence[int]:
         """One answer for each kind of part whose place in the order can matter."""
         effects = self.effects

@@ -7,10 +7,12 @@ from typing import Any
 
 from himeji.rules.clans import ClanGame
 from himeji.rules.components import Box
+from himeji.rules.constants import GOOD_NAMES, GOODS
 from himeji.rules.errors import ImpossiblePosition
 from himeji.rules.game import Game, Step
 from himeji.rules.ruleset import Ruleset
 
+MOST_HELD = 1 << 20  # of a good without a cap, so that no gain in play is ever lost
 _MISSING = object()
 
 
@@ -111,6 +113,12 @@ class PositionReader(Reader):
         self.fault("seats", f"{seats!r} is not one of {counts}")
         return self.ruleset.seat_counts[0]
 
+    def goods(self, game: ClanGame, seat: int, held: Mapping[str, Any], path: str) -> None:
+        """What a clan holds of each good."""
+        for good in self.ruleset.goods:
+            most = min(game.caps[good], MOST_HELD)
+            game.goods[seat * GOODS + good] = self.number(held, GOOD_NAMES[good], path, most)
+
     def component(self, value: Any, where: str, kinds: Sequence[str]) -> int:
         """A component of one of the kinds."""
         number = self.box.numbers.get(value, 0) if isinstance(value, str) else 0
@@ -119,6 +127,15 @@ class PositionReader(Reader):
         if value is not None:
             self.fault(where, f"{value!r} is not a {' or '.join(kinds)}")
         return 0
+
+    def listed(
+        self, table: Mapping[str, Any], key: str, path: str, kinds: Sequence[str]
+    ) -> list[int]:
+        """A list of components."""
+        where, values = f"{path}{key}", self.items(table, key, path)
+        if any(value is None for value in values):
+            self.fault(where, f"null is not a {' or '.join(kinds)}")
+        return [self.component(value, where, kinds) for value in values]
 
     def cards(
         self, key: str, keys: Sequence[str], kinds: Sequence[str], *, gaps: bool = False
@@ -187,9 +204,11 @@ def twice(places: Iterable[tuple[int, str]], names: Sequence[str], rule: str) ->
 
 def step_faults(game: ClanGame) -> list[str]:
     """Every pending step that does not fit the position."""
-    found = []
+    found, known = [], game.ruleset.rule_ids()
     for number, step in enumerate(game.stack):
         fault = step.fault(game) if step.seat < game.clans else ""
+        if step.rule not in known:
+            fault = f"there is no rule {step.rule}"
         if fault:
             found.append(f"pending[{number}]: {fault}")
     return found

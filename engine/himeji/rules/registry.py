@@ -80,7 +80,7 @@ def from_json(
     if isinstance(position, str):
         try:
             position = json.loads(position)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise InvalidRequest(f"this position is not JSON: {problem}") from None
     if not isinstance(position, Mapping):
         raise InvalidRequest("a position is a JSON object")

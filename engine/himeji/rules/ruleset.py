@@ -42,10 +42,12 @@ class Ruleset:
     codec: StepCodec = field(init=False)  # writes and reads pending steps
     state: StateTable = field(init=False)  # the fields that packed positions hold
     frame: list[int] = field(init=False)  # what packed positions begin with
+    _rule_ids: frozenset[str] = field(init=False)  # read when they are asked for
 
     def __post_init__(self) -> None:
         """What follows from the fields."""
         self.frame = frame(self.name, self.revision)
+        self._rule_ids = frozenset()
 
     def empty(self, seats: int, chance: Chance, options: Mapping[str, str]) -> Game:
         """A game before its set-up."""
@@ -100,6 +102,12 @@ class Ruleset:
     def describe_rules(self) -> list[Rule]:
         """The text of every rule, in the order of the pages."""
         return [rule for page in self.pages for rule in paragraphs(packaged(page))]
+
+    def rule_ids(self) -> frozenset[str]:
+        """The ids of all rules."""
+        if not self._rule_ids:
+            self._rule_ids = frozenset([rule.id for rule in self.describe_rules()])
+        return self._rule_ids
 
     def describe_components(self) -> list[Component]:
         """Every card copy and tile, ascending by number."""

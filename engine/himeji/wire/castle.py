@@ -9,12 +9,26 @@ from himeji.rules.castle.constants import (
     STEWARD_PILE,
     YARDS,
 )
+from himeji.rules.castle.reader import MOST_DEALS
 from himeji.rules.castle.ruleset import CastleRuleset
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.constants import CHASEN, COIN, FOOD, GOODS, INFLUENCE, IRON, PEARL, SEAL, VP
-from himeji.rules.position_reader import settle
+from himeji.rules.constants import (
+    CHASEN,
+    COIN,
+    COLOUR_NAMES,
+    FOOD,
+    GOODS,
+    INFLUENCE,
+    IRON,
+    LEFT,
+    PEARL,
+    RIGHT,
+    SEAL,
+    VP,
+)
+from himeji.rules.position_reader import MOST_HELD, settle
 from himeji.v1.castle_pb2 import CastlePosition
 from himeji.v1.position_pb2 import Position
 from himeji.wire import castle_matcha as matcha
@@ -119,13 +133,15 @@ class CastleMessageReader(MessageReader):
     def read(self) -> list[str]:
         """Every reason why the message is no position; the rules have not been asked yet."""
         game, clans = self.game, self.game.clans
-        game.round, game.turn = self.message.round, self.message.turns_begun
-        game.deal, game.drafting = self.message.deal_attempt, self.message.drafting
+        game.round = self.number("round", game.rules.rounds)
+        game.turn = self.number("turns_begun", clans * game.rules.turns)
+        game.deal, game.drafting = self.number("deal_attempt", MOST_DEALS), self.message.drafting
         game.order = tuple(self.permutation("turn_order", clans))
         game.markers = tuple(self.permutation("marker_order", clans))
-        for good in game.rules.goods:
-            most = game.tables.caps[good]
-            game.goods[good::GOODS] = self.numbers(GOOD_FIELDS[good], clans, most)
+        for good, field in GOOD_FIELDS.items():
+            held = clans if good in game.rules.goods else 0
+            numbers = self.numbers(field, held, min(game.caps[good], MOST_HELD))
+            game.goods[good::GOODS] = numbers or [0] * clans
         game.warriors = self.numbers("warriors", clans * YARDS, 5)
         game.courtiers = self.numbers("courtiers", clans * COURTIER_PLACES, 5)
         game.gardeners = self.numbers("gardeners", clans, 63)
@@ -143,9 +159,18 @@ class CastleMessageReader(MessageReader):
             game.left[colour], game.right[colour] = left, right
             game.centre[colour] = tuple(value for value in centre if value)
         game.domain_dice = self.numbers("domain_dice", game.clans * COLOURS, 6)
+        for colour in range(COLOURS):
+            dice = (
+                bridges[colour * BRIDGE : (colour + 1) * BRIDGE] + game.domain_dice[colour::COLOURS]
+            )
+            if colour not in game.rules.colours and any(dice):
+                self.reasons.append(f"bridge_dice: {COLOUR_NAMES[colour]} dice are not played with")
         if message.hand_value:
             game.hand = self.die(message.hand_colour, message.hand_value, "hand_value")
-            game.hand_side = max(int(message.hand_side) - 1, 0)
+            game.hand_side = int(message.hand_side) - 1
+            if game.hand_side not in (LEFT, RIGHT):
+                self.reasons.append(f"hand_side: there is no side {message.hand_side}")
+                game.hand_side = LEFT
         places = {_wire_space(n): n for n, s in enumerate(game.tables.spaces) if s.area != "domain"}
         lists = (message.placed_spaces, message.placed_colours, message.placed_values)
         if len({len(numbers) for numbers in lists}) != 1:

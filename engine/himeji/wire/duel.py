@@ -15,8 +15,9 @@ from himeji.rules.duel.constants import (
     DISPLAY,
     LOCATIONS,
     LUXURY,
-    STACKS,
+    RETURN,
     TOP_SPACE,
+    TURNS,
     YARD_NAMES,
     YARDS,
 )
@@ -24,7 +25,7 @@ from himeji.rules.duel.position import masked
 from himeji.rules.duel.ruleset import DuelRuleset
 from himeji.rules.duel.setup import STARTS
 from himeji.rules.duel.state import DuelGame
-from himeji.rules.position_reader import settle
+from himeji.rules.position_reader import MOST_HELD, settle
 from himeji.v1.duel_pb2 import DuelPosition
 from himeji.v1.position_pb2 import Position
 from himeji.wire.message_reader import MessageReader, read_pending
@@ -112,14 +113,12 @@ class DuelMessageReader(MessageReader):
     def read(self) -> list[str]:
         """Every reason why the message is no position; the rules have not been asked yet."""
         game, message, clans = self.game, self.message, self.game.clans
-        game.round, game.turn = message.round, message.turns_begun
+        game.round, game.turn = self.number("round", RETURN), self.number("turns_begun", TURNS)
         game.drafting = message.drafting
-        if message.starting_seat in range(clans):
-            game.starter = message.starting_seat
-        else:
-            self.reasons.append(f"starting_seat: there is no seat {message.starting_seat}")
+        game.starter = self.number("starting_seat", clans - 1)
         for good, field in GOOD_FIELDS.items():
-            game.goods[good::GOODS] = self.numbers(field, clans, game.caps[good])
+            most = min(game.caps[good], MOST_HELD)
+            game.goods[good::GOODS] = self.numbers(field, clans, most)
         game.tokens = self.numbers("seat_tokens", clans * COLOURS, LOCATIONS)
         game.garden_seals = self.numbers("garden_seals", clans * COLUMNS, MOST_SEALS)
         game.yard_seals = self.numbers("yard_seals", clans * YARDS, MOST_SEALS)
@@ -139,7 +138,7 @@ class DuelMessageReader(MessageReader):
         game.stacks = self.grouped("token_locations", LOCATIONS, colours)
         game.gardens = tuple(self.cards("garden_tiles", COLUMNS, ("garden-tile",)))
         kinds = [f"{name}-yard" for name in YARD_NAMES]
-        game.yards = tuple(self.cards("yard_tiles", YARDS, kinds))
+        game.yards = tuple(self.each("yard_tiles", kinds))
         game.social = tuple(self.cards("social_tiles", SOCIAL_TILES, ("social-tile",)))
 
     def read_cards(self) -> None:
@@ -150,7 +149,7 @@ class DuelMessageReader(MessageReader):
         game.unseen = self.unseen("unseen_influence", INFLUENCE)
         game.display = self.cards("lantern_display", DISPLAY, LANTERN, gaps=True)
         game.lanterns = self.unseen("unseen_lanterns", LANTERN)
-        game.wares = self.cards("merchandise_tops", STACKS, WARES, gaps=True)
+        game.wares = self.each("merchandise_tops", WARES, gaps=True)
         game.hidden_wares = [
             self.unseen("unseen_common", WARES[:1]),
             self.unseen("unseen_luxury", WARES[1:]),

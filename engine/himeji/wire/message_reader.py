@@ -38,6 +38,14 @@ class MessageReader:
             return found
         return [0] * length
 
+    def number(self, field: str, most: int) -> int:
+        """A number from 0 to `most`."""
+        found: int = getattr(self.source, field)
+        if 0 <= found <= most:
+            return found
+        self.reasons.append(f"{field}: {found} is not from 0 to {most}")
+        return 0
+
     def permutation(self, field: str, clans: int) -> list[int]:
         found = list(getattr(self.source, field))
         if sorted(found) != list(range(clans)):
@@ -56,6 +64,14 @@ class MessageReader:
                 self.reasons.append(f"{field}: a component is missing")
             elif number and box.of(number).kind not in kinds:
                 self.reasons.append(f"{field}: {box.names[number]} is not a {' or '.join(kinds)}")
+        return found
+
+    def each(self, field: str, kinds: Sequence[str], *, gaps: bool = False) -> list[int]:
+        """One component of each of the kinds, in their order; 0 is none, where gaps are allowed."""
+        found = self.cards(field, len(kinds), kinds, gaps=gaps)
+        for number, kind in zip(found, kinds, strict=True):
+            if number and self.box.of(number).kind != kind:
+                self.reasons.append(f"{field}: {self.box.names[number]} is not a {kind}")
         return found
 
     def card(self, field: str, kind: str) -> int:

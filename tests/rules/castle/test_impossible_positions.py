@@ -11,6 +11,8 @@ from himeji.rules.errors import HimejiError, ImpossiblePosition, InvalidRequest
 COLOURS = ("coral", "black", "white")
 GARDENS = [f"{colour} {kind}" for colour in COLOURS for kind in ("plant", "stone")]
 SEEDS = (1, 2, 3)
+TABLES = rules.ruleset("base").tables
+ROOMS = (*(f"steward-room-{n}" for n in (1, 2, 3)), *(f"diplomat-room-{n}" for n in (1, 2)))
 
 
 def random_play(seats, seed):
@@ -217,6 +219,22 @@ def test_more_dice_than_fit_on_a_space_are_refused(first_turn, seats, dice):
     refused(position, "spaces.steward-room-1", f"{dice} dice", "B-2.6")
 
 
+@pytest.mark.rule("B-2.6", "M-5.2", "S-1")
+@pytest.mark.parametrize(
+    ("ruleset", "seats", "space", "fit"),
+    [
+        *(("matcha", 2, "tea-fields-left", 1), ("matcha", 3, "outskirts-lower", 2)),
+        *(("solo", 1, "outside-right", 1), ("matcha-solo", 1, "tea-fields-right", 1)),
+    ],
+)
+def test_no_more_dice_fit_on_the_spaces_of_other_rulesets(first_turn, ruleset, seats, space, fit):
+    options = {"difficulty": "easy"} if "solo" in ruleset else {}
+    position = first_turn(seats, 1, ruleset, **options)
+    stacked(position, max(seats, 2), fit + 1, space)
+    position["pending"] = [{"step": "take-die", "seat": 0}]
+    refused(position, f"spaces.{space}: {fit + 1} dice, {fit} fit (B-2.6)")
+
+
 @pytest.mark.rule("B-8", "B-2.6")
 @pytest.mark.parametrize(("seats", "dice", "space"), [(2, 2, "well"), (4, 4, "well")])
 def test_the_well_holds_any_number_of_dice(first_turn, load, seats, dice, space):
@@ -244,6 +262,73 @@ def stacked(position, seats, dice, space):
     return position
 
 
+def tiles_of(position, room, colour):
+    """Lay the tiles so that only those of one colour lie beside a room."""
+    tiles = position["tiles"]
+    fitting = [slot for slot, tile in tiles.items() if f"-{colour}-" in tile]
+    free = [slot for slot in fitting if slot not in ROOM_TILES[room]]
+    for slot in ROOM_TILES[room]:
+        if slot not in fitting:
+            other = free.pop()
+            tiles[slot], tiles[other] = tiles[other], tiles[slot]
+    return position
+
+
+def lay(position, die, space):
+    """One die of the first bridge of its colour lies on a space; the next turn is open."""
+    colour = die.split()[0]
+    position["bridges"][colour]["centre"].pop()
+    position["spaces"][space] = [die]
+    position["turn"] = 2
+    position["pending"] = [{"step": "take-die", "seat": 0}]
+    return position
+
+
+ROOM_TILES = {
+    room: [
+        slot for slot, home in zip(TABLES.slot_names, TABLES.slot_room, strict=True) if home == n
+    ]
+    for n, room in enumerate(ROOMS)
+}
+
+
+@pytest.mark.rule("M-4.3", "B-3.1", "B-3.2")
+@pytest.mark.parametrize("table", [("matcha", 2, {}), ("matcha-solo", 1, {"difficulty": "easy"})])
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_green_die_in_a_room_of_the_castle_is_refused(first_turn, table, room):
+    ruleset, seats, options = table
+    position = lay(first_turn(seats, 1, ruleset, **options), "green 4", room)
+    rule = "B-3.2" if "diplomat" in room else "B-3.1"
+    refused(position, f"spaces.{room}", "a green die", "no tile of that room is green", rule)
+
+
+@pytest.mark.rule("M-4.3")
+@pytest.mark.parametrize(
+    "space", ["well", "outside-left", "tea-fields-right", "outskirts-upper", "outskirts-lower"]
+)
+def test_a_green_die_lies_where_green_dice_go(first_turn, load, space):
+    position = lay(first_turn(2, 1, "matcha"), "green 4", space)
+    assert json.loads(load(position).to_json())["spaces"][space] == ["green 4"]
+
+
+@pytest.mark.rule("B-3.1", "B-3.2")
+@pytest.mark.parametrize("ruleset", ["base", "matcha"])
+@pytest.mark.parametrize("room", ["steward-room-2", "diplomat-room-1"])
+def test_a_die_in_a_room_without_a_tile_of_its_colour_is_refused(first_turn, load, ruleset, room):
+    position = tiles_of(lay(first_turn(2, 1, ruleset), "coral 4", room), room, "black")
+    refused(position, f"spaces.{room}", "a coral die", "no tile of that room is coral")
+    load(tiles_of(position, room, "coral"))
+
+
+@pytest.mark.rule("S-2", "S-4")
+def test_the_rival_lays_a_die_where_its_card_shows_whatever_the_tiles(solitaire, load):
+    position = tiles_of(solitaire(), "steward-room-1", "black")
+    shown, other = lay(position, "coral 4", "steward-room-1"), "diplomat-room-2"
+    assert load(shown)  # solitaire-1 takes a coral die there
+    shown["spaces"] |= {"steward-room-1": [], other: ["coral 4"]}
+    refused(tiles_of(shown, other, "white"), f"spaces.{other}", "no tile of that room is coral")
+
+
 @pytest.mark.rule("B-8", "B-2.1")
 def test_a_turn_number_that_does_not_fit_the_dice_is_refused(first_turn):
     position = first_turn()
@@ -265,6 +350,14 @@ def test_a_bridge_with_something_that_is_no_value_of_a_die_is_refused(first_turn
     position = first_turn()
     position["bridges"]["black"]["right"] = value
     assert any("bridges.black.right" in reason for reason in refusals(position))
+
+
+@pytest.mark.rule("B-8")
+@pytest.mark.parametrize("value", [7, 0, "3", 3.0, True])
+def test_the_centre_of_a_bridge_holds_values_of_dice(first_turn, value):
+    position = first_turn()
+    position["bridges"]["black"]["centre"] = [value]
+    assert any("bridges.black.centre" in reason for reason in refusals(position))
 
 
 # --- members ----------------------------------------------------------------------------------
@@ -321,7 +414,10 @@ def test_a_daimyo_slot_of_a_clan_that_is_not_on_the_floor_is_refused(first_turn)
 
 
 @pytest.mark.rule("B-8", "B-4.5")
-@pytest.mark.parametrize("slots", [[], [None, None], [2, None, None], ["0", None, None]])
+@pytest.mark.parametrize(
+    "slots",
+    [[], [None, None], [2, None, None], ["0", None, None], [0.0, None, None], [False, None, None]],
+)
 def test_daimyo_slots_that_are_not_three_seats_or_nulls_are_refused(first_turn, slots):
     position = first_turn()
     position["daimyo"]["slots"] = slots
@@ -458,6 +554,26 @@ def test_a_component_of_another_kind_or_of_none_is_refused(first_turn, table, ke
     assert any(f"{table}.{key}" in reason and card in reason for reason in refusals(position))
 
 
+@pytest.mark.rule("B-8")
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (("decks", "steward"), "steward"),
+        (("clans", 0, "lantern"), "start-action or steward"),
+        (("tea", "lilies"), "lily"),
+        (("solitaire", "under"), "solitaire"),
+    ],
+)
+def test_null_is_no_card_of_a_deck_or_lantern_area(first_turn, path, kind):
+    position = first_turn(1, 1, "matcha-solo", difficulty="easy")
+    *way, key = path
+    cards = position
+    for each in way:
+        cards = cards[each]
+    cards[key] = [*cards[key][1:], None]
+    assert any(f"{key}: null is not a {kind}" in reason for reason in refusals(position))
+
+
 # --- goods ------------------------------------------------------------------------------------
 
 
@@ -468,6 +584,7 @@ def test_a_component_of_another_kind_or_of_none_is_refused(first_turn, table, ke
         *(("food", 8), ("iron", 8), ("pearl", 8), ("seal", 6)),
         *(("food", -1), ("iron", -1), ("pearl", -1), ("seal", -1)),
         *(("coin", -1), ("vp", -1), ("influence", -1)),
+        *(("coin", (1 << 20) + 1), ("vp", 1 << 30)),
         *(("coin", 1.5), ("coin", "3"), ("coin", True), ("food", [1])),
     ],
 )
@@ -613,7 +730,9 @@ def test_a_number_of_seats_that_the_game_does_not_have_is_refused(first_turn, se
 
 
 @pytest.mark.rule("B-8")
-@pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"ruleset": "no-such-ruleset"}', "null"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "7", "{", '{"ruleset": "no-such-ruleset"}', "null", "[" * 100_000]
+)
 def test_a_text_that_is_no_position_is_refused(text):
     with pytest.raises(HimejiError):
         rules.from_json(text)

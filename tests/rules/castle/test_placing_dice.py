@@ -11,8 +11,8 @@ from tests.rules.castle.boards import lay_tiles
 TILES = (
     "coral-food black-food white-food "  # beside the top rows of the steward rooms
     "coral-iron black-iron "  # upper tiles of the diplomat rooms
-    "coral-pearl black-pearl white-iron "  # beside the middle rows
-    "white-pearl white-any "  # lower tiles of the diplomat rooms
+    "coral-pearl white-pearl white-iron "  # beside the middle rows
+    "black-pearl white-any "  # lower tiles of the diplomat rooms
     "black-any coral-any coral-coin "  # beside the bottom rows
     "black-coin white-coin"  # the Well
 )

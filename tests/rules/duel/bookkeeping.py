@@ -6,10 +6,34 @@ from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES
 
 CAPS = {"food": 7, "iron": 7, "pearl": 7, "swap": 2}  # D-7.1
 STORAGE = 10
+TURNS = 12  # of a round
+SEALS = 8  # of a seat (D-4.10)
+SPACES = {**dict.fromkeys(("G1", "G2", "G3", "G4", "G5", "G6"), 2), "basic": 5, "elite": 3}
 LOCATIONS = ("L1", "L2", "L3", "L4", "L5", "L6")
 SLOTS = ("A1", "A2", "A3", "A4", "A5", "A6")
 SEAL_PLACES = ("G1", "G2", "G3", "G4", "G5", "G6", "basic", "elite")
 COLOURS = COLOUR_NAMES[:3]
+HELD = (*CAPS, "coin", "seal", "vp")
+
+
+def stacks(position):
+    """Every Location by name."""
+    return position["locations"].items()
+
+
+def zone_cards(clan):
+    """The cards of a clan's Lantern zones."""
+    return [card for zone in clan["zones"].values() for card in zone]
+
+
+def turns_left(position):
+    """The seats of the turns still to come (D-5.1)."""
+    if position["over"]:
+        return []
+    first, moving = position["starter"], [step["step"] for step in position["pending"]]
+    begun = position["turn"] - ("move-token" in moving)
+    left = [(first + turn) % 2 for turn in range(begun, TURNS)]
+    return left + [(1 - first + turn) % 2 for turn in range(TURNS)] * (position["round"] == 1)
 
 
 class Books:
@@ -23,6 +47,7 @@ class Books:
         self.stacks = {location: [] for location in LOCATIONS}
         self.moves = [0, 0]
         self.turns = []  # seats in the order of their turns
+        self.due = []  # the same, from an opened position to the end of the game
         self.seals = [Counter() for _ in range(2)]
         self.courtiers = [0, 0]
         self.paths = [None, None]
@@ -31,6 +56,49 @@ class Books:
         self.wares = [[], []]
         self.zones = [[], []]
         self.drawn = Counter()
+
+    @classmethod
+    def opened(cls, names, position):
+        """Books that begin with what a position shows."""
+        books, clans = cls(names, position["activation"]), position["clans"]
+        books.goods = [Counter({good: clan[good] for good in HELD}) for clan in clans]
+        books.tokens = [Counter(clan["tokens"]) for clan in clans]
+        books.stacks = {name: list(place["tokens"]) for name, place in stacks(position)}
+        books.seals = [Counter({**clan["garden_seals"], **clan["yard_seals"]}) for clan in clans]
+        books.courtiers = [clan["courtier"] for clan in clans]
+        books.paths = [clan["path"] for clan in clans]
+        books.cards = [set(clan["cards"]) for clan in clans]
+        books.improved = [set(clan["improved"]) for clan in clans]
+        books.wares = [list(clan["merchandise"]) for clan in clans]
+        books.zones = [zone_cards(clan) for clan in clans]
+        books.due = turns_left(position)
+        return books
+
+    def check(self, position):
+        """Everything that is kept here is what a position shows."""
+        clans, decks = position["clans"], position["decks"].values()
+        assert len(position["unseen_cards"]) == sum(deck["below"] for deck in decks)
+        assert all(deck["top"] for deck in decks if deck["below"])
+        assert position["activation"] == self.slots
+        assert {name: place["tokens"] for name, place in stacks(position)} == self.stacks
+        for seat, clan in enumerate(clans):
+            assert {good: clan[good] for good in HELD} == {g: self.goods[seat][g] for g in HELD}
+            assert clan["tokens"] == {c: self.tokens[seat][c] for c in COLOURS}
+            seals = {**clan["garden_seals"], **clan["yard_seals"]}
+            assert seals == {place: self.seals[seat][place] for place in seals}
+            assert sorted(zone_cards(clan)) == sorted(self.zones[seat])
+            assert self.held(seat) <= STORAGE
+            assert sum(seals.values()) <= SEALS
+            for colour, zone in clan["zones"].items():
+                assert not [c for c in zone if c.startswith("start") and colour not in c]
+        for place, most in SPACES.items():
+            assert sum(booked[place] for booked in self.seals) <= most
+        assert sorted(map(str, self.paths)) in (["None", "None"], ["left", "right"])
+        assert [clan["courtier"] for clan in clans] == self.courtiers
+        assert [clan["path"] for clan in clans] == self.paths
+        assert [set(clan["cards"]) for clan in clans] == self.cards
+        assert [set(clan["improved"]) for clan in clans] == self.improved
+        assert [clan["merchandise"] for clan in clans] == self.wares
 
     def write(self, event):
         """Book one event; kinds without a book change nothing that is kept here."""
@@ -47,7 +115,7 @@ class Books:
         good = GOOD_NAMES[event.a]
         assert event.b >= 0
         self.goods[event.seat][good] += event.b
-        assert self.goods[event.seat][good] <= CAPS.get(good, 10**6), f"more {good} than fits"
+        assert self.goods[event.seat][good] <= CAPS.get(good, 1 << 21), f"more {good} than fits"
         assert self.held(event.seat) <= STORAGE, "more pieces than the storage holds"
 
     def write_pay(self, event):

@@ -128,6 +128,10 @@ IMPOSSIBLE = {
     "locations.L1.tokens: expected colours": put(*L1, ["green"]),
     "lantern_cards: 4 entries": put("lantern_cards", [None] * 4),
     "starter: 2 is not": put("starter", 2),
+    "unseen_cards: null is not a influence-card": put("unseen_cards", [None]),
+    "clans[0].zones.coral: null is not a lantern-card or": put(
+        "clans", 0, "zones", "coral", [None]
+    ),
 }
 
 
@@ -161,6 +165,8 @@ STEPS = {
     "no icon gives so much": {"step": "well", "amount": 16, "rule": "D-5.5"},
     "seat 0 has no Clan Seal in the basic yard": {"step": "yard-reward", "yard": "basic"},
     "no start card is on offer": {"step": "pick-start"},
+    "no icon lowers a price so much (D-6.9)": {"step": "trade", "discount": 2, "optional": True},
+    "there is no rule D-6.10": {"step": "well", "amount": 1, "rule": "D-6.10"},
 }
 
 
@@ -182,6 +188,53 @@ def test_a_pending_step_that_does_not_fit_is_refused_with_its_reason(first_turn,
 def test_a_pending_gain_has_a_size(first_turn, step, reason):
     position = pending(first_turn(), {"seat": 0, **step})
     assert reasons(position) == [f"pending[0]: {reason}"]
+
+
+TAKE = {"step": "take-top", "seat": 0, "deck": "D_LEFT"}
+PAY = {"step": "pay-pieces", "seat": 0, "amount": 1, "rule": "D-6.1"}
+GIVE = {"step": "pay-resources", "seat": 0, "amount": 1, "rule": "D-6.5"}
+SCROLL = {"step": "scroll", "seat": 0, "card": "flag-02"}
+WELL = {"step": "well", "seat": 0, "amount": 1, "rule": "D-5.5"}
+
+
+@pytest.mark.rule("D-6.1", "D-6.5")
+@pytest.mark.parametrize(
+    "steps",
+    [
+        *([TAKE, TAKE], [PAY, PAY], [PAY, GIVE], [GIVE, TAKE], [TAKE, WELL], [PAY, WELL]),
+        *([SCROLL, SCROLL], [SCROLL, WELL]),
+    ],
+)
+def test_what_is_bought_its_scroll_and_its_price_come_before_all_else(first_turn, steps):
+    position = pending(first_turn(coin=5, food=5), *steps)
+    give(position, 0, "flag-02")
+    assert reasons(position) == [
+        "pending: what is bought, its scroll and its price come before all else (D-6.1)"
+    ]
+    assert load(pending(first_turn(coin=5, food=5), WELL, TAKE, GIVE, PAY))
+
+
+@pytest.mark.rule("D-9.1")
+def test_the_game_ends_after_all_else():
+    game = rules.new_game("duel", 2, seed=1)
+    while not game.over:
+        before = json.loads(game.to_json())
+        game.apply(game.legal()[-1])
+    end, exchange = {"step": "end-of-game"}, {"step": "last-exchange", "seat": 0}
+    before["clans"][0] |= {"coin": 0, "seal": 2, "food": 0}
+    for steps in ([exchange, end], [end, end]):
+        found = reasons(before | {"pending": steps})
+        assert found == ["pending: the game ends once, after all else (D-9.1)"]
+    assert load(before | {"pending": [end, exchange]}).to_move == 0
+
+
+@pytest.mark.rule("D-4.10")
+def test_a_seat_picks_one_start_card():
+    start = json.loads(rules.new_game("duel", 2, seed=1).to_json())
+    end, last, _ = start["pending"]
+    start["pending"] = [end, last, last]
+    found = reasons(start)
+    assert f"clans[{last['seat']}].zones: 0 start cards, a seat picks one (D-4.10)" in found
 
 
 def test_an_empty_deck_or_stack_gives_nothing_to_take(first_turn):

@@ -16,10 +16,10 @@ from himeji.rules.castle.constants import (
     YARDS,
 )
 from himeji.rules.castle.courtiers import Refill
-from himeji.rules.castle.rounds import round_is_over
-from himeji.rules.castle.setup import EndOfDraft
+from himeji.rules.castle.rounds import Phase, phases_now, round_is_over
+from himeji.rules.castle.setup import EndOfDraft, PickPair, Start
 from himeji.rules.castle.state import CastleGame
-from himeji.rules.castle.turn import PlaceDie, TakeDie
+from himeji.rules.castle.turn import EnterSpace, PlaceDie, TakeDie
 from himeji.rules.constants import COLOUR_NAMES
 from himeji.rules.position_reader import step_faults, twice
 
@@ -27,7 +27,7 @@ from himeji.rules.position_reader import step_faults, twice
 def faults(game: CastleGame) -> list[str]:
     """Every reason why the position is impossible; empty if it is possible."""
     sections = [fault for section in game.rules.sections for fault in section.faults(game)]
-    return [*_dice(game), *_members(game), *_cards(game), *sections, *_flow(game)]
+    return [*_dice(game), *_spaces(game), *_members(game), *_cards(game), *sections, *_flow(game)]
 
 
 def _dice(game: CastleGame) -> list[str]:
@@ -51,10 +51,6 @@ def _dice(game: CastleGame) -> list[str]:
             found.append(f"bridges.{name}: dice in the centre and an empty end (B-2.4)")
         if bridge != sorted(bridge):
             found.append(f"bridges.{name}: the dice do not ascend from the left (B-2.2)")
-    for number, dice in enumerate(game.spaces):
-        if number != WELL_SPACE and len(dice) > game.stacking:
-            name = game.tables.spaces[number].name
-            found.append(f"spaces.{name}: {len(dice)} dice, {game.stacking} fit (B-2.6)")
     taking = any(isinstance(step, TakeDie) for step in game.stack)
     taken = max(game.turn - int(taking), 0)
     expected = per_colour * len(game.rules.colours) - taken
@@ -64,6 +60,25 @@ def _dice(game: CastleGame) -> list[str]:
             f"there are {expected} (B-2.1)"
         )
     return found
+
+
+def _spaces(game: CastleGame) -> list[str]:
+    """Dice that cannot lie where they do: too many, or of a colour that the space does not take."""
+    found = []
+    for number, dice in enumerate(game.spaces):
+        name, area = game.tables.spaces[number].name, game.rules.areas[number]
+        if number != WELL_SPACE and len(dice) > game.stacking:
+            found.append(f"spaces.{name}: {len(dice)} dice, {game.stacking} fit (B-2.6)")
+        for colour in sorted({die >> 3 for die in dice if die and game.beside}):
+            if not area.accepts(game, number, colour) and not _ignored(game, number, colour):
+                sentence, rule = area.colour_refusal(number, colour)
+                die = f"a {COLOUR_NAMES[colour]} die"
+                found.append(f"spaces.{name}: {die}, but {sentence} ({rule})")
+    return found
+
+
+def _ignored(game: CastleGame, space: int, colour: int) -> bool:
+    return any(section.ignores_colour(game, space, colour) for section in game.rules.sections)
 
 
 def _members(game: CastleGame) -> list[str]:
@@ -183,6 +198,24 @@ def _set_up(game: CastleGame) -> list[str]:
         found.append("turn: no turn begins during the set-up (B-1.7)")
     if game.pairs and not game.drafting:
         found.append("pairs: the left-over pair leaves the game after the set-up (B-1.7)")
+    return found + _draft(game) if game.drafting else found
+
+
+def _draft(game: CastleGame) -> list[str]:
+    """Every seat without starting cards gets them once, and does nothing else before."""
+    found = []
+    picks = [step.seat for step in game.stack if isinstance(step, PickPair)]
+    whole = [bool(card) for card in game.pairs]
+    if picks and (whole[0::2] != whole[1::2] or len(whole) != 2 * (game.seats + 1)):
+        found.append(f"pairs: {game.seats + 1} pairs, whole or picked, are laid out (B-1.7)")
+    if picks and sum(whole[0::2]) != len(picks) + 1:
+        found.append(f"pairs: {sum(whole[0::2])} are left, {len(picks)} are to be picked (B-1.7)")
+    for seat in range(game.seats):
+        starts = [isinstance(step, Start) for step in game.stack if step.seat == seat]
+        if game.action_card[seat] == 0 and not (starts and all(starts)):
+            found.append(f"clans[{seat}].action_card: missing, and none is to be taken (B-1.7)")
+        if any(starts) and (game.action_card[seat] or picks.count(seat) > 1):
+            found.append(f"pending: seat {seat} takes its starting cards once (B-1.7)")
     return found
 
 
@@ -193,4 +226,16 @@ def _pending(game: CastleGame) -> list[str]:
         found.append("pending: one turn comes after the other (B-2.1)")
     if turns and game.turn == 0:
         found.append("turn: a turn is pending that has not begun (B-2.1)")
-    return found + step_faults(game)
+    return found + _end_of_round(game) + step_faults(game)
+
+
+def _end_of_round(game: CastleGame) -> list[str]:
+    """What comes after the last turn: its phases lie below all else, the next one highest."""
+    phases = [step for step in game.stack if isinstance(step, Phase)]
+    last = len(phases_now(game)) - 1
+    numbers = [step.number for step in phases]
+    if numbers != list(range(last, last - len(phases), -1)) or phases != game.stack[: len(phases)]:
+        return ["pending: phases come one after the other, all else before them (B-7.1)"]
+    if phases and any(isinstance(step, TakeDie | PlaceDie | EnterSpace) for step in game.stack):
+        return ["pending: the last turn comes before the end of the round (B-7.1)"]
+    return []

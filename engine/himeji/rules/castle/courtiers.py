@@ -35,6 +35,7 @@ from himeji.rules.game import Step
 NO_MEMBER: Final = 1  # blocked: no courtier there
 PRICE: Final = 2  # blocked: too little to pay with
 TAKEN: Final = 3  # blocked: the slot is taken
+WAITS: Final = 4  # blocked: a room waits for its next card
 
 _HALVES: Final = (
     (DONE,),
@@ -71,6 +72,8 @@ class Courtier(Step):
         start, end = CLIMBS[action - CLIMB]
         if game.courtiers[at + start] == 0:
             return NO_MEMBER
+        if must_wait(game, end):
+            return WAITS
         return PRICE if game.has(self.seat, PEARL) < climb_price(game, start, end) else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
@@ -83,6 +86,8 @@ class Courtier(Step):
             rule, good, price = "B-4.3", PEARL, climb_price(game, start, end)
         if block == NO_MEMBER:
             return f"seat {self.seat} has no courtier at {PLACE_NAMES[start]}", rule
+        if block == WAITS:
+            return "a room waits for its next card", "B-4.4"
         return (
             f"it costs {count(price, good)}, seat {self.seat} has {game.has(self.seat, good)}",
             rule,
@@ -109,6 +114,11 @@ class Courtier(Step):
         game.pay(self.seat, PEARL, climb_price(game, start, end), "B-4.3")
         move_courtier(game, self.seat, start, end, "B-4.3")
         arrive(game, self.seat, end)
+
+
+def must_wait(game: CastleGame, place: int) -> bool:
+    """Whether a card is still to be drawn for a room, before a courtier takes another (B-4.4)."""
+    return place != ON_DAIMYO_FLOOR and 0 in game.rooms
 
 
 def climb_price(game: CastleGame, start: int, end: int) -> int:
@@ -158,7 +168,12 @@ class Refill(Step):
         self.room = room
 
     def fault(self, game: CastleGame) -> str:
-        return "" if game.unseen[pile_of(self.room)] else "the deck is empty (B-4.4)"
+        pile = pile_of(self.room)
+        rooms = [step.room for step in game.stack if isinstance(step, Refill)]
+        if rooms.count(self.room) > 1:
+            return "a room gets one card (B-4.4)"
+        waiting = len([room for room in rooms if pile_of(room) == pile])
+        return "" if len(game.unseen[pile]) >= waiting else "the deck is empty (B-4.4)"
 
     def run(self, game: CastleGame) -> None:
         pile = pile_of(self.room)
@@ -213,8 +228,10 @@ class DaimyoSlot(Step):
 
     def fault(self, game: CastleGame) -> str:
         there = game.courtiers[self.seat * COURTIER_PLACES + ON_DAIMYO_FLOOR]
-        waits = there > game.slots.count(self.seat + 1)
-        return "" if waits else "no courtier of the seat waits for a slot (B-4.5)"
+        asked = [step for step in game.stack if isinstance(step, DaimyoSlot)]
+        waiting = len([step for step in asked if step.seat == self.seat])
+        wait = there >= game.slots.count(self.seat + 1) + waiting
+        return "" if wait else "no courtier of the seat waits for a slot (B-4.5)"
 
     def candidates(self, game: CastleGame) -> Sequence[int]:
         """The slots, as long as one is free."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from himeji.rules.castle.components import Row
+from himeji.rules.castle.components import LINES, Row
 from himeji.rules.castle.constants import (
     CASTLE_ROWS,
     DOMAIN_ROW,
@@ -237,6 +237,10 @@ class ActionCardRow(Step):
     def __init__(self, seat: int, line: int) -> None:
         super().__init__(seat, "B-3.6")
         self.line = line
+
+    def fault(self, game: CastleGame) -> str:
+        beside = self.line < LINES
+        return "" if beside else f"no row of a card lies beside {COLOUR_NAMES[self.line]} (B-3.6)"
 
     def run(self, game: CastleGame) -> None:
         card = game.action_card[self.seat]

@@ -9,6 +9,7 @@ from himeji.rules.castle.constants import PAY_CHECKPOINT, STOP
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import INFLUENCE, SEAL, count
 from himeji.rules.effects import STEPS_SCOPE, Effect
+from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
 
 PRICE: Final = 1  # blocked: too few seals
@@ -47,7 +48,11 @@ class Checkpoint(Step):
 
     def fault(self, game: CastleGame) -> str:
         stands = game.has(self.seat, INFLUENCE) < game.tables.last_position and self.price(game) > 0
-        return "" if stands and self.steps > 0 else "the marker stands before no checkpoint (B-6.2)"
+        if not stands:
+            return "the marker stands before no checkpoint (B-6.2)"
+        if game.stack[-1] is not self:
+            return "a checkpoint is paid or not before anything else is done (B-6.2)"
+        return amount_fault(self.steps)
 
     def price(self, game: CastleGame) -> int:
         """The seals that the next position costs."""

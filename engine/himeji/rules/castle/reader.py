@@ -18,11 +18,13 @@ from himeji.rules.castle.constants import (
 from himeji.rules.castle.position import KEYS, YARD_NAMES, clan
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.chance import Chance
-from himeji.rules.constants import COLOUR_NAMES, GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.constants import COLOUR_NAMES, SIDE_NAMES
 from himeji.rules.position_reader import PositionReader, settle
 
 if TYPE_CHECKING:
     from himeji.rules.castle.ruleset import CastleRuleset
+
+MOST_DEALS = 1 << 20  # more than are ever dealt
 
 
 def parse(rules: CastleRuleset, position: Mapping[str, Any], chance: Chance) -> CastleGame:
@@ -48,7 +50,7 @@ class CastleReader(PositionReader):
         self.known(position, (*KEYS, *[section.key for section in rules.sections]), "")
         game.round = self.number(position, "round", "", rules.rounds)
         game.turn = self.number(position, "turn", "", game.clans * rules.turns)
-        game.deal = self.number(position, "deal", "", 1 << 20)
+        game.deal = self.number(position, "deal", "", MOST_DEALS)
         game.drafting = self.flag(position, "set_up", "")
         game.over = self.flag(position, "over", "")
         game.order = tuple(self.permutation(position, "turn_order", "", game.clans))
@@ -82,7 +84,7 @@ class CastleReader(PositionReader):
             game.left[colour] = self.optional(bridge, "left", path, 6)
             game.right[colour] = self.optional(bridge, "right", path, 6)
             centre = self.items(bridge, "centre", path)
-            if not all(isinstance(v, int) and 1 <= v <= 6 for v in centre):
+            if not all(type(value) is int and 1 <= value <= 6 for value in centre):
                 self.fault(f"{path}centre", "expected values from 1 to 6")
                 centre = []
             game.centre[colour] = tuple(centre)
@@ -113,14 +115,13 @@ class CastleReader(PositionReader):
         )
         for pile in self.rules.decks:
             kind = self.rules.pile_names[pile]
-            cards = self.items(decks, kind, "decks.")
-            game.unseen[pile] = tuple(
-                sorted(self.component(card, f"decks.{kind}", (kind,)) for card in cards)
-            )
+            game.unseen[pile] = tuple(sorted(self.listed(decks, kind, "decks.", (kind,))))
         daimyo = self.table(self.position, "daimyo", "", ("card", "slots"))
         game.daimyo = self.component(daimyo.get("card"), "daimyo.card", ("daimyo",))
         slots = self.items(daimyo, "slots", "daimyo.")
-        if len(slots) == 3 and all(s is None or s in range(game.clans) for s in slots):
+        seats = [seat for seat in slots if seat is not None]
+        whole = all(type(seat) is int and seat in range(game.clans) for seat in seats)
+        if len(slots) == 3 and whole:
             game.slots = [0 if seat is None else seat + 1 for seat in slots]
         else:
             self.fault("daimyo.slots", "expected three seats or nulls")
@@ -140,9 +141,7 @@ class CastleReader(PositionReader):
 
     def read_clan(self, game: CastleGame, seat: int, held: Mapping[str, Any], path: str) -> None:
         self.known(held, clan(game, seat), path)
-        for good in self.rules.goods:
-            most = self.rules.tables.caps[good]
-            game.goods[seat * GOODS + good] = self.number(held, GOOD_NAMES[good], path, most)
+        self.goods(game, seat, held, path)
         courtiers = self.table(held, "courtiers", path, PLACE_NAMES)
         for n, name in enumerate(PLACE_NAMES):
             count = self.number(courtiers, name, f"{path}courtiers.", 99)
@@ -163,10 +162,7 @@ class CastleReader(PositionReader):
         card = held.get("action_card", "")
         game.action_card[seat] = self.component(card, f"{path}action_card", kinds)
         lantern_kinds = (*kinds, *self.rules.lantern_kinds)
-        game.lanterns[seat] = tuple(
-            self.component(card, f"{path}lantern", lantern_kinds)
-            for card in self.items(held, "lantern", path)
-        )
+        game.lanterns[seat] = tuple(self.listed(held, "lantern", path, lantern_kinds))
         colours = [COLOUR_NAMES[colour] for colour in self.rules.colours]
         dice = self.table(held, "dice", path, colours)
         for colour in self.rules.colours:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from himeji.rules.castle.components import Row
 from himeji.rules.castle.constants import ACTIVATE, EFFECT, GARDENS, ROUND_BEGAN, TURN_ORDER_SET
@@ -30,9 +30,13 @@ def next_step(game: CastleGame) -> None:
         game.turn += 1
         game.rules.begin_turn(game, seat)
     else:
-        last = game.round == game.rules.rounds
-        phases = game.rules.game_end if last else game.rules.round_end
-        game.stack.extend(Phase(number) for number in range(len(phases) - 1, -1, -1))
+        game.stack.extend(Phase(number) for number in range(len(phases_now(game)) - 1, -1, -1))
+
+
+def phases_now(game: CastleGame) -> Sequence[Callable[[Any], None]]:
+    """What happens at the end of this round, in order."""
+    last = game.round == game.rules.rounds
+    return game.rules.game_end if last else game.rules.round_end
 
 
 def round_is_over(game: CastleGame) -> bool:
@@ -48,15 +52,12 @@ class Phase(Step):
         self.number = number
 
     def fault(self, game: CastleGame) -> str:
-        last = game.round == game.rules.rounds
-        phases = game.rules.game_end if last else game.rules.round_end
-        if self.number >= len(phases):
+        if self.number >= len(phases_now(game)):
             return "there is no such phase"
         return "" if round_is_over(game) else "the round is not over (B-2.1)"
 
     def run(self, game: CastleGame) -> None:
-        last = game.round == game.rules.rounds
-        (game.rules.game_end if last else game.rules.round_end)[self.number](game)
+        phases_now(game)[self.number](game)
 
 
 def set_turn_order(game: CastleGame) -> None:
@@ -84,13 +85,19 @@ class GardensOfSeat(Step):
         super().__init__(seat, "B-7.2")
 
     def fault(self, game: CastleGame) -> str:
-        return "" if round_is_over(game) else "the round is not over (B-7.2)"
+        return "" if in_garden_step(game) else "gardens come after rounds 1 and 2 (B-7.2)"
 
     def run(self, game: CastleGame) -> None:
         """Offer those whose bridge holds a die."""
         mask = gardens_in_step(game, self.seat)
         if mask:
             game.stack.append(ActivateGardens(self.seat, mask))
+
+
+def in_garden_step(game: CastleGame) -> bool:
+    """Whether a round has ended that is not the last, and the next one is still to come (B-7.2)."""
+    ending = isinstance(game.stack[0], Phase) and round_is_over(game)
+    return ending and game.round < game.rules.rounds
 
 
 def gardens_in_step(game: CastleGame, clan: int) -> int:
@@ -112,7 +119,7 @@ class ActivateGardens(Step):
 
     def fault(self, game: CastleGame) -> str:
         held = self.gardens & ~game.gardeners[self.seat] == 0
-        return "" if held and round_is_over(game) else "no such garden is to be activated (B-7.2)"
+        return "" if held and in_garden_step(game) else "no such garden is to be activated (B-7.2)"
 
     def row(self, game: CastleGame, action: int) -> Row:
         """The face of the garden that an answer names."""
@@ -188,7 +195,8 @@ class LastExchange(FinalExchange):
 
     def fault(self, game: CastleGame) -> str:
         last = game.round == game.rules.rounds and round_is_over(game)
-        return "" if last else "the last round is not over (B-6.3)"
+        ending = last and isinstance(game.stack[0], Phase)
+        return "" if ending else "the last round is not over (B-6.3)"
 
 
 def finish(game: CastleGame) -> None:

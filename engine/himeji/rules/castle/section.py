@@ -35,6 +35,10 @@ class Section:
         """Every component that lies in the section, with its place."""
         raise NotImplementedError
 
+    def ignores_colour(self, game: Any, space: int, colour: int) -> bool:
+        """Whether a die may lie on a space that does not take its colour."""
+        return False
+
     def faults(self, game: Any) -> list[str]:
         """Every reason why the section is impossible."""
         return []

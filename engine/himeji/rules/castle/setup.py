@@ -173,7 +173,11 @@ def first_dice(game: CastleGame) -> None:
     roll_dice(game)
 
 
-class PickPair(Step):
+class Start(Step):
+    """A step that gives its seat the starting cards: until then it does nothing else (B-1.7)."""
+
+
+class PickPair(Start):
     """Pick a starting pair (B-1.7)."""
 
     def __init__(self, seat: int) -> None:

@@ -30,7 +30,15 @@ class Die(FieldType):
         colour, value = written.split(" ")
         if value not in ("1", "2", "3", "4", "5", "6"):
             raise ValueError
-        return COLOUR_NAMES.index(colour) * 8 + int(value)
+        return self._die(COLOUR_NAMES.index(colour) * 8 + int(value))
+
+    def take(self, feed: Iterator[int]) -> Any:
+        return self._die(next(feed))
+
+    def _die(self, die: int) -> int:
+        if die >> 3 not in self.colours or not 1 <= die & 7 <= 6:
+            raise ValueError
+        return die
 
 
 class RowIcon(FieldType):

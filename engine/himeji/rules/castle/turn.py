@@ -110,6 +110,10 @@ class Area:
         """Put the die down."""
         game.spaces[number] = (*game.spaces[number], die)
 
+    def holds(self, game: CastleGame, seat: int, number: int, die: int) -> bool:
+        """Whether the die lies there."""
+        return die in game.spaces[number]
+
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
         """Push the effects of the space."""
         raise NotImplementedError
@@ -193,6 +197,10 @@ class DomainArea(Area):
         """Domains keep one value per row."""
         game.domain_dice[seat * 4 + number - DOMAIN_SPACE] = die & 7
 
+    def holds(self, game: CastleGame, seat: int, number: int, die: int) -> bool:
+        """Of the seat's own dice the one in that row."""
+        return game.domain_dice[seat * 4 + number - DOMAIN_SPACE] == die & 7
+
     def enter(self, game: CastleGame, seat: int, number: int, die: int) -> None:
         """Visible rewards, then the action card."""
         use_domain_row(game, seat, number - DOMAIN_SPACE, "B-3.6")
@@ -265,6 +273,18 @@ class EnterSpace(Step):
         super().__init__(seat, "B-2.3")
         self.space = space
         self.die = die
+
+    def fault(self, game: CastleGame) -> str:
+        area, colour = game.rules.areas[self.space], self.die >> 3
+        if not game.beside:
+            return ""  # the tiles could not be read
+        if not area.accepts(game, self.space, colour):
+            sentence, rule = area.colour_refusal(self.space, colour)
+            return f"{sentence} ({rule})"
+        if area.holds(game, self.seat, self.space, self.die):
+            return ""
+        name = game.tables.spaces[self.space].name
+        return f"no {COLOUR_NAMES[colour]} {self.die & 7} lies on {name} (B-2.3)"
 
     def run(self, game: CastleGame) -> None:
         game.rules.areas[self.space].enter(game, self.seat, self.space, self.die)

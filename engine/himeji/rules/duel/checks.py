@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from himeji.rules.constants import COIN, COLOUR_NAMES, SEAL
+from himeji.rules.duel.cards import Scroll, ScrollEffects, TakeTop
 from himeji.rules.duel.constants import (
     COLOURS,
     COLUMN_NAMES,
@@ -22,15 +23,19 @@ from himeji.rules.duel.constants import (
     YARD_NAMES,
     YARDS,
 )
+from himeji.rules.duel.payments import PayPieces, PayResources
 from himeji.rules.duel.position import masked
 from himeji.rules.duel.rounds import EndOfGame, LastExchange, is_played_out
 from himeji.rules.duel.setup import FIRST_GAME, EndOfDraft, PickStart
 from himeji.rules.duel.state import DuelGame
+from himeji.rules.duel.trade import TakeWare
 from himeji.rules.duel.turn import MoveToken
 from himeji.rules.position_reader import step_faults, twice
 
 ALL_IN_PLAY = ("influence-card", "lantern-card", "activation-tile", "location-tile")
 WARES = ("common-merchandise", "luxury-merchandise")
+PAYING = {TakeTop: 1, TakeWare: 1, Scroll: 1, ScrollEffects: 1, PayResources: 2, PayPieces: 3}
+"""Purchases, scrolls and payments: those with higher numbers come first (D-6.1)."""
 
 
 def faults(game: DuelGame) -> list[str]:
@@ -196,7 +201,7 @@ def _zones(game: DuelGame) -> list[str]:
                 if component.colour != colour:
                     where = f"clans[{seat}].zones.{COLOUR_NAMES[colour]}"
                     found.append(f"{where}: {component.id} is of another colour (D-8.3)")
-        if starts != int(seat not in waiting):
+        if starts + waiting.count(seat) != 1:
             found.append(f"clans[{seat}].zones: {starts} start cards, a seat picks one (D-4.10)")
     return found
 
@@ -256,4 +261,16 @@ def _pending(game: DuelGame) -> list[str]:
     for number, step in enumerate(game.stack):
         if not isinstance(step, quiet) and not game.drafting and step.seat != mine:
             found.append(f"pending[{number}]: it is the turn of seat {mine} (D-5.1)")
-    return found + step_faults(game)
+    ends = [number for number, step in enumerate(game.stack) if isinstance(step, EndOfGame)]
+    if ends not in ([], [0]):
+        found.append("pending: the game ends once, after all else (D-9.1)")
+    return found + _payments(game) + step_faults(game)
+
+
+def _payments(game: DuelGame) -> list[str]:
+    """A payment is made before anything else, then what it buys and its scroll."""
+    places = [PAYING.get(type(step), 0) for step in game.stack]
+    paying = [place for place in places if place]
+    if paying == sorted(set(paying)) and paying == places[len(places) - len(paying) :]:
+        return []
+    return ["pending: what is bought, its scroll and its price come before all else (D-6.1)"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from himeji.rules.chance import Chance
-from himeji.rules.constants import GOOD_NAMES, GOODS, SIDE_NAMES
+from himeji.rules.constants import SIDE_NAMES
 from himeji.rules.duel.checks import faults
 from himeji.rules.duel.constants import (
     CARDS_PER_KIND,
@@ -69,16 +69,9 @@ class DuelReader(PositionReader):
         game.stack = self.pending(game)
         return game
 
-    def listed(
-        self, table: Mapping[str, Any], key: str, path: str, kinds: Sequence[str]
-    ) -> list[int]:
-        """A list of components."""
-        where = f"{path}{key}"
-        return [self.component(card, where, kinds) for card in self.items(table, key, path)]
-
     def shown(self, key: str, kinds: Sequence[str], most: int) -> list[int]:
         """Components in a row, null where none lies."""
-        found = self.listed(self.position, key, "", kinds)
+        found = [self.component(card, key, kinds) for card in self.items(self.position, key, "")]
         if len(found) > most:
             self.fault(key, f"{len(found)} entries, there are at most {most}")
         return found[:most]
@@ -137,9 +130,7 @@ class DuelReader(PositionReader):
 
     def read_clan(self, game: DuelGame, seat: int, held: Mapping[str, Any], path: str) -> None:
         self.known(held, clan(game, seat), path)
-        for good in self.rules.goods:
-            most = self.rules.tables.caps[good]
-            game.goods[seat * GOODS + good] = self.number(held, GOOD_NAMES[good], path, most)
+        self.goods(game, seat, held, path)
         counted = (
             ("tokens", ZONE_NAMES, game.tokens),
             ("garden_seals", COLUMN_NAMES, game.garden_seals),

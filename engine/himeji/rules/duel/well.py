@@ -13,6 +13,7 @@ from himeji.rules.effects import GOODS_SCOPE, Effect
 from himeji.rules.gains import amount_fault
 from himeji.rules.game import Step
 
+MOST_DISCOUNT: Final = 1
 FULL: Final = 1  # blocked: no room for another swap tile
 
 _BENEFITS: Final = (
@@ -89,6 +90,9 @@ class Priced(Step):
         super().__init__(seat, rule)
         self.discount = discount
         self.optional = optional
+
+    def fault(self, game: DuelGame) -> str:
+        return "" if self.discount <= MOST_DISCOUNT else "no icon lowers a price so much (D-6.9)"
 
     def lowered(self, price: int) -> int:
         """A price after the discount."""

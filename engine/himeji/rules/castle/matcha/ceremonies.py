@@ -23,7 +23,7 @@ from himeji.rules.castle.constants import (
     YARD_TILE,
     YARD_TILE_NAMES,
 )
-from himeji.rules.castle.courtiers import arrive, move_courtier
+from himeji.rules.castle.courtiers import arrive, move_courtier, must_wait
 from himeji.rules.castle.icons import perform, price_refusal
 from himeji.rules.castle.matcha.constants import GEISHA, MATCHA_WORKER_NAMES
 from himeji.rules.castle.matcha.geishas import Geisha
@@ -247,12 +247,16 @@ class FreeClimb(Step):
         start, end = CLIMBS[action - CLIMB]
         if FLOOR_OF_PLACE[end] - FLOOR_OF_PLACE[start] > 1:
             return FAR
-        return 0 if game.courtiers[self.seat * COURTIER_PLACES + start] else NO_MEMBER
+        if game.courtiers[self.seat * COURTIER_PLACES + start] == 0:
+            return NO_MEMBER
+        return NO_CARD if must_wait(game, end) else 0
 
     def explain(self, game: CastleGame, action: int, block: int) -> tuple[str, str]:
         """Too far, or nobody there."""
         if block == FAR:
             return "the tile gives one floor", "M-8.2"
+        if block == NO_CARD:
+            return "a room waits for its next card", "B-4.4"
         start = PLACE_NAMES[CLIMBS[action - CLIMB][0]]
         return f"seat {self.seat} has no courtier at {start}", "M-8.2"
 

@@ -30,9 +30,9 @@ from himeji.rules.castle.matcha.rounds import GardensAndPondOfSeat
 from himeji.rules.castle.matcha.scoring import geisha_worth
 from himeji.rules.castle.matcha.setup import keep_tile
 from himeji.rules.castle.matcha.state import MatchaGame
-from himeji.rules.castle.setup import EndOfDraft, take_start_cards
+from himeji.rules.castle.setup import EndOfDraft, Start, take_start_cards
 from himeji.rules.castle.solo.rival import RivalActions, RivalGardens
-from himeji.rules.castle.solo.rival_actions import PLAYER, RivalAction
+from himeji.rules.castle.solo.rival_actions import PLAYER, RivalAction, RivalChoice
 from himeji.rules.constants import COIN, GOODS, INFLUENCE, VP
 from himeji.rules.effects import Effect
 from himeji.rules.game import Step
@@ -56,7 +56,7 @@ def start_choices(game: MatchaGame) -> None:
     game.stack += [EndOfDraft(), TakeKept(PLAYER), *[KeepStart(PLAYER, kind) for kind in kinds]]
 
 
-class KeepStart(Step):
+class KeepStart(Start):
     """Keep one of two starting cards or ceremony tiles (M-12.1)."""
 
     def __init__(self, seat: int, kind: int) -> None:
@@ -66,7 +66,10 @@ class KeepStart(Step):
     def fault(self, game: MatchaGame) -> str:
         both = all(game.pair_tiles if self.kind == 2 else game.pairs[self.kind :: 2])
         offered = len(game.pairs) == 4 and len(game.pair_tiles) == 2 and both
-        return "" if offered else "two of the kind must be on offer (M-12.1)"
+        if not offered:
+            return "two of the kind must be on offer (M-12.1)"
+        taken = isinstance(_first_start(game), TakeKept)
+        return "" if taken else "what is kept comes to the player afterwards (M-12.1)"
 
     def candidates(self, game: MatchaGame) -> Sequence[int]:
         """The first or the second."""
@@ -87,11 +90,21 @@ class KeepStart(Step):
         game.pairs = tuple([0 if n == gone else card for n, card in enumerate(game.pairs)])
 
 
-class TakeKept(Step):
+class TakeKept(Start):
     """What was kept comes to the player (M-12.1, B-1.7)."""
 
     def __init__(self, seat: int) -> None:
         super().__init__(seat, "M-12.1")
+
+    def fault(self, game: MatchaGame) -> str:
+        """Of each kind one is left, or one is still to be kept."""
+        if _first_start(game) is not self:
+            return "what is kept comes to the player once, in the end (M-12.1)"
+        choices = [step.kind for step in game.stack if isinstance(step, KeepStart)]
+        offered = (game.pairs[0::2], game.pairs[1::2], game.pair_tiles)
+        left = [len(cards) - cards.count(0) for cards in offered]
+        fits = left == [1 + choices.count(kind) for kind in range(len(START_KIND_NAMES))]
+        return "" if fits else "of each kind one starting component is kept (M-12.1)"
 
     def run(self, game: MatchaGame) -> None:
         """The tile, then the cards with their gains."""
@@ -99,6 +112,11 @@ class TakeKept(Step):
         resource, action = max(game.pairs[0::2]), max(game.pairs[1::2])
         game.pairs = game.pair_tiles = ()
         take_start_cards(game, self.seat, resource, action)
+
+
+def _first_start(game: MatchaGame) -> Step:
+    """The lowest of the pending steps of the start."""
+    return next(step for step in game.stack if isinstance(step, Start))
 
 
 # --- geishas of the rival (M-12.4, M-12.5) ------------------------------------------------------
@@ -190,7 +208,7 @@ def _walk(game: MatchaGame, number: int) -> None:
         discard(game)
 
 
-class RivalGeishaWalks(Step):
+class RivalGeishaWalks(RivalChoice):
     """The player chooses which geisha of the rival goes one step, and where to (M-12.5)."""
 
     def __init__(self, seat: int, spared: int) -> None:
@@ -228,7 +246,7 @@ def _discard(game: MatchaGame, deck: int) -> None:
     reveal(game, pile, "M-12.4")
 
 
-class RivalDiscard(Step):
+class RivalDiscard(RivalChoice):
     """The player chooses the deck whose top card leaves the game (M-12.4)."""
 
     def __init__(self, seat: int) -> None:

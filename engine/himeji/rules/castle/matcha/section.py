@@ -15,6 +15,7 @@ from himeji.rules.castle.matcha.constants import (
     OUTSKIRTS_PILES,
     TEA_ROOMS,
 )
+from himeji.rules.castle.matcha.setup import PickPairAndTile
 from himeji.rules.castle.matcha.state import MatchaGame
 from himeji.rules.castle.section import Section
 
@@ -47,9 +48,8 @@ class MatchaSection(Section):
         """Everything of the extension board."""
         keys = ("lilies", "ceremonies", "outskirts", "offered")
         tea = reader.table(reader.position, self.key, "", keys)
-        lilies = reader.items(tea, "lilies", "tea.")
-        game.lilies = tuple(reader.component(lily, "tea.lilies", ("lily",)) for lily in lilies)
-        if len(lilies) != LILIES_IN_POND or len(set(game.lilies)) != LILIES_IN_POND:
+        game.lilies = tuple(reader.listed(tea, "lilies", "tea.", ("lily",)))
+        if len(game.lilies) != LILIES_IN_POND or len(set(game.lilies)) != LILIES_IN_POND:
             reader.fault("tea.lilies", f"expected {LILIES_IN_POND} different water lilies (M-3.4)")
         tiles = reader.table(tea, "ceremonies", "tea.", TILE_PLACES)
         game.ceremonies = tuple(
@@ -93,22 +93,19 @@ class MatchaSection(Section):
     def places(self, game: MatchaGame) -> list[tuple[int, str]]:
         """Tiles and cards of the extension board and of the domains."""
         places = [(lily, "tea.lilies") for lily in game.lilies]
-        places += [
-            (tile, f"tea.ceremonies.{place}")
-            for place, tile in zip(TILE_PLACES, game.ceremonies, strict=True)
-        ]
-        places += [
-            (game.tops[pile], f"tea.outskirts.{MATCHA_PILE_NAMES[pile]}")
-            for pile in OUTSKIRTS_PILES
-        ]
+        places += [(component, where) for where, component in laid_out(game).items()]
         places += [(tile, "tea.offered") for tile in game.pair_tiles]
         return places + [
             (tile, f"clans[{clan}].ceremony") for clan, tile in enumerate(game.domain_tiles)
         ]
 
     def faults(self, game: MatchaGame) -> list[str]:
-        """Geishas are five, and no more fit in a place than its limit."""
-        found = []
+        """Geishas are five, no more fit in a place than its limit, and nothing is missing."""
+        found = [
+            f"{where}: nothing lies there (M-3.5, M-3.6)"
+            for where, component in laid_out(game).items()
+            if not component
+        ]
         for clan in range(game.clans):
             where = f"clans[{clan}]"
             here = game.geishas[clan * GEISHA_PLACES : (clan + 1) * GEISHA_PLACES]
@@ -122,4 +119,19 @@ class MatchaSection(Section):
                 found.append(f"{where}.ceremony: missing after the set-up (M-3.8)")
         if game.pair_tiles and not game.drafting:
             found.append("tea.offered: left-over tiles leave the game after the set-up (M-3.6)")
+        picking = any(isinstance(step, PickPairAndTile) for step in game.stack)
+        if picking and [bool(tile) for tile in game.pair_tiles] != [
+            bool(card) for card in game.pairs[0::2]
+        ]:
+            found.append("tea.offered: each pair that is left has its tile (M-3.6)")
         return found
+
+
+def laid_out(game: MatchaGame) -> dict[str, int]:
+    """The ceremony tiles and the visible cards of the extension board, by their places."""
+    tiles = zip(TILE_PLACES, game.ceremonies, strict=True)
+    cards = [(MATCHA_PILE_NAMES[pile], game.tops[pile]) for pile in OUTSKIRTS_PILES]
+    return {
+        **{f"tea.ceremonies.{place}": tile for place, tile in tiles},
+        **{f"tea.outskirts.{deck}": card for deck, card in cards},
+    }

@@ -13,7 +13,12 @@ from himeji.rules.castle.constants import (
     START_RESOURCE_PILE,
     WELL_SPACE,
 )
-from himeji.rules.castle.rounds import GardensOfSeat, begin_turn, gardens_in_step
+from himeji.rules.castle.rounds import (
+    GardensOfSeat,
+    begin_turn,
+    gardens_in_step,
+    in_garden_step,
+)
 from himeji.rules.castle.setup import EndOfDraft, take_start_cards
 from himeji.rules.castle.solo.components import SolitaireCard, rival_numbers
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE, SOLITAIRE_READ
@@ -195,6 +200,9 @@ class RivalGardens(Step):
 
     def __init__(self) -> None:
         super().__init__(-1, "S-8")
+
+    def fault(self, game: CastleGame) -> str:
+        return "" if in_garden_step(game) else "gardens come after rounds 1 and 2 (S-8)"
 
     def run(self, game: CastleGame) -> None:
         found = gardens_in_step(game, game.seats).bit_count()

@@ -125,7 +125,11 @@ def _plant(game: CastleGame, garden: int) -> None:
     game.note(MEMBER_MOVED, game.seats, GARDENER, garden, "S-6")
 
 
-class RivalGarden(Step):
+class RivalChoice(Step):
+    """A choice that the rival's turn leaves to the player; nothing else is pending meanwhile."""
+
+
+class RivalGarden(RivalChoice):
     """Equal gardens: the player chooses the one for the rival's gardener (S-7)."""
 
     def __init__(self, seat: int, gardens: int) -> None:
@@ -223,7 +227,7 @@ def _climb(game: CastleGame, start: int, floors: int) -> None:
         game.slots[game.slots.index(0)] = game.seats + 1
 
 
-class RivalClimber(Step):
+class RivalClimber(RivalChoice):
     """Equal courtiers: the player chooses the one that climbs (S-7)."""
 
     def __init__(self, seat: int, floors: int) -> None:
@@ -246,7 +250,7 @@ class RivalClimber(Step):
         _climb(game, action - RIVAL_CLIMBER + IN_ROOM, self.floors)
 
 
-class RivalRoom(Step):
+class RivalRoom(RivalChoice):
     """The player chooses the room where the rival's climb ends; its card leaves the game (S-7)."""
 
     def __init__(self, seat: int, start: int, floors: int) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from himeji.rules.castle.section import Section
 from himeji.rules.castle.solo.constants import SOLITAIRE_PILE
+from himeji.rules.castle.solo.rival import RivalActions, solitaire
+from himeji.rules.castle.solo.rival_actions import RivalChoice
 from himeji.rules.castle.state import CastleGame
 from himeji.rules.constants import GOOD_NAMES, RIVAL_GOODS
 
 if TYPE_CHECKING:
     from himeji.rules.castle.reader import CastleReader
-
-
-from himeji.rules.castle.section import Section
 
 
 class SolitaireSection(Section):
@@ -32,10 +32,7 @@ class SolitaireSection(Section):
         table = reader.table(reader.position, self.key, "", ("top", "under"))
         top = reader.component(table.get("top", ""), "solitaire.top", ("solitaire",))
         game.lay_on_top(SOLITAIRE_PILE, top)
-        under = reader.items(table, "under", "solitaire.")
-        game.under = tuple(
-            reader.component(card, "solitaire.under", ("solitaire",)) for card in under
-        )
+        game.under = tuple(reader.listed(table, "under", "solitaire.", ("solitaire",)))
 
     def places(self, game: CastleGame) -> list[tuple[int, str]]:
         """The visible cards; unseen ones belong to the deck."""
@@ -44,9 +41,14 @@ class SolitaireSection(Section):
             *[(card, "solitaire.under") for card in game.under],
         ]
 
+    def ignores_colour(self, game: CastleGame, space: int, colour: int) -> bool:
+        """The rival lays a die on the space that a card shows, whatever its colour (S-2, S-4)."""
+        cards = [solitaire(game, number) for number in game.tables.kinds["solitaire"]]
+        return any(card.colour == colour and space in card.targets for card in cards)
+
     def faults(self, game: CastleGame) -> list[str]:
-        """What the rival cannot have (S-2), and a deck without its visible card (S-3)."""
-        return self._rivals_goods(game) + self._hidden_top(game)
+        """What the rival cannot have (S-2), a deck without its visible card (S-3), a turn (S-5)."""
+        return self._rivals_goods(game) + self._hidden_top(game) + _turn(game)
 
     def _rivals_goods(self, game: CastleGame) -> list[str]:
         """A rival has coins, points, members and influence, and nothing else (S-2)."""
@@ -69,3 +71,14 @@ class SolitaireSection(Section):
         if game.tops[SOLITAIRE_PILE] or not unseen:
             return []
         return [f"solitaire.top: no card lies visible on {unseen} unseen ones (S-3)"]
+
+
+def _turn(game: CastleGame) -> list[str]:
+    """The rival's turn: the actions that are left, and above them a choice of the player (S-5)."""
+    kinds = (RivalActions, RivalChoice)
+    asked = [kind for step in game.stack for kind in kinds if isinstance(step, kind)]
+    if not asked:
+        return []
+    if len(asked) < len(game.stack) or asked not in ([kinds[0]], [kinds[1]], [*kinds]):
+        return ["pending: in the rival's turn its actions are done one after the other (S-5)"]
+    return [] if game.turn else ["turn: a turn is pending that has not begun (B-2.1)"]
