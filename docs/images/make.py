@@ -13,7 +13,7 @@ PICTURE = Path(__file__).with_name("position.svg")
 EAGER = ("climb", "audience", "garden", "train", "daimyo", "do ", "perform", "row")
 
 
-def position(seats: int = 2, seed: int = 29, decisions: int = 86) -> rules.Game:
+def position(seats: int = 2, seed: int = 29, decisions: int = 80) -> rules.Game:
     """A game in which everybody sends members out whenever that is possible."""
     game = rules.new_game("base", seats=seats, seed=seed)
     for number in range(decisions):

@@ -21,8 +21,8 @@ TABLE = TABLES[0]
 @pytest.fixture
 def told():
     """All events of a finished game."""
-    game = TABLE.begin(11)
-    finish(game, policy(11))
+    game = TABLE.begin(14)
+    finish(game, policy(14))
     return game.events_since(0)
 
 

@@ -229,7 +229,11 @@ def test_a_plant_and_a_stone_garden_of_equal_points_tie_for_either_kind(rivals_t
 @pytest.mark.rule("S-6")
 def test_a_warrior_goes_to_the_yard_of_the_iron_cost_that_is_shown(solitaire, load, iron, yard):
     position = solitaire()
-    position["turn"] = 0  # the player's turn comes next
+    position["turn"] = 2  # the rival's; the player's turn comes next
+    for colour in ("coral", "black"):
+        bridge = position["bridges"][colour]
+        position["spaces"]["well"].append(f"{colour} {bridge['right']}")
+        bridge["right"] = bridge["centre"].pop()
     position["pending"] = [{"step": "rival-deeds", "deeds": [f"rival-warrior {iron}"]}]
     assert told(load(position)) == [f"a warrior goes to {yard}"]
 
