@@ -155,7 +155,7 @@ async def test_who_resigns_against_the_rival_ends_the_game_and_ranks_behind_it(a
 async def test_one_bot_may_have_all_seats_and_each_answer_brings_the_next_question(arena):
     game = await arena.new_game(A, A)
     follower = Follower(game)
-    decision = await decision_of(arena, game.game_id)
+    decision = await decision_of(arena, game.game_id, event_count=0)
     while True:
         follower.take(decision)
         follower.check(decision)
@@ -434,7 +434,7 @@ async def test_a_refused_answer_carries_what_the_stream_would_say(arena):
 
 async def _same(arena, current):
     """The open decision by the other call, at the clock of the first."""
-    found = await decision_of(arena, current.game_id)
+    found = await decision_of(arena, current.game_id, event_count=0)
     found.clocks.CopyFrom(current.clocks)
     return found
 
@@ -448,6 +448,40 @@ async def test_a_stranger_can_neither_ask_nor_answer(arena, bound):
     assert reason_of(error) == "NOT_YOUR_DECISION"
     error = await refused(arena.game("SubmitActions", game_id=game.game_id, decision_id=1))
     assert reason_of(error) == "INVALID_REQUEST"
+
+
+async def test_a_caller_gets_the_events_it_lacks_and_none_if_it_names_no_count(arena):
+    """The same in GetDecision, SubmitActions, WatchGame and, in test_play.py, Resume."""
+    game = await arena.new_game(A, A)
+    everything = await decision_of(arena, game.game_id, event_count=0)
+    count = len(everything.events)
+    some = await decision_of(arena, game.game_id, event_count=count - 2)
+    none = await decision_of(arena, game.game_id)
+    assert (everything.first_event, some.first_event, none.first_event) == (0, count - 2, count)
+    assert list(some.events) == list(everything.events[-2:])
+    assert not none.events
+
+    for known in (None, 0, count):
+        watch = arena.watch(game.game_id, event_count=known)
+        update = (await watch.read()).update
+        watch.cancel()
+        first = count if known is None else known
+        assert (update.first_event, len(update.events)) == (first, count - first)
+        assert update.HasField("position") == (known is None)
+
+    answered = await submit(arena, none, [none.legal_actions[0]])
+    assert answered.decision.first_event > count
+    assert not answered.decision.events
+    more = await submit(
+        arena, answered.decision, [answered.decision.legal_actions[0]], event_count=count
+    )
+    assert more.decision.first_event == count
+    assert more.decision.events
+
+    await arena.game("Resign", game_id=game.game_id)
+    over = (await arena.game("GetDecision", game_id=game.game_id)).game_over
+    assert over.first_event > count
+    assert not over.events
 
 
 async def test_a_claim_of_more_events_than_there_are_brings_them_all(arena):
@@ -558,7 +592,7 @@ async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):
 async def test_a_replay_of_a_running_game_goes_as_far_as_the_game(arena):
     game = await arena.new_game(A, A)
     follower = Follower(game)
-    decision = await decision_of(arena, game.game_id)
+    decision = await decision_of(arena, game.game_id, event_count=0)
     for _ in range(12):
         follower.take(decision)
         answer = await submit(
@@ -584,14 +618,13 @@ async def read_all(call):
 
 async def test_a_spectator_sees_the_position_and_then_everything_that_happens(arena):
     game = await arena.new_game(A, B, C)
-    early = arena.watch(game.game_id, wants=[Want.WANT_EVENT_TEXTS])
+    early = arena.watch(game.game_id, event_count=0, wants=[Want.WANT_EVENT_TEXTS])
     reading = asyncio.create_task(read_all(early))
     await asyncio.gather(*(play_by_calls(arena, game.game_id, seat) for seat in range(3)))
     messages = await reading
     assert await early.code() is grpc.StatusCode.OK
     updates = [m.update for m in messages if m.HasField("update")]
-    assert updates[0].HasField("position")
-    assert not any(update.HasField("position") for update in updates[1:])
+    assert not any(update.HasField("position") for update in updates)
     follower = Follower(game)
     for update in updates:
         follower.take(update)
@@ -607,7 +640,7 @@ async def test_a_spectator_sees_the_position_and_then_everything_that_happens(ar
 
 async def test_a_spectator_goes_on_where_they_were(arena):
     game = await arena.new_game(A, A)
-    first = arena.watch(game.game_id)
+    first = arena.watch(game.game_id, event_count=0)
     update = (await first.read()).update
     first.cancel()
     follower = Follower(game)

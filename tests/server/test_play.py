@@ -11,6 +11,7 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from himeji.v1 import account_service_pb2 as accounts, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState, SeatPlan, SeatPolicy, StopReason, Want
+from himeji.wire.positions import to_position
 from himeji_server.games import notifications
 from himeji_server.play import session, stream_writer
 from himeji_server.store import Store, keys, presence
@@ -242,15 +243,13 @@ class Fickle(Bot):
         known = play.Resume(game_id=decision.game_id, event_count=follower.count)
         if manner == 3:  # everything was forgotten: the position comes along
             known.ClearField("event_count")
-            self.followers[decision.game_id] = Follower(follower.game)
         self.stream = Stream(self.doors[self.cuts % len(self.doors)], self.bot, resume=[known])
         welcome = await self.stream.open()
         assert decision.game_id in welcome.game_ids or manner in (1, 2)
         if manner == 3:
             again = await self.stream.asked()
-            assert again.HasField("position")
-            assert again.first_event == 0
-            assert self.learn(again).count == follower.count
+            assert again.position == to_position(follower.mirror.game)
+            assert (again.first_event, len(again.events)) == (follower.count, 0)
         await self.stream.act(decision, actions, "again")
         accepted = (await self.stream.answer("again")).accepted
         assert list(accepted.played) == actions

@@ -726,8 +726,8 @@ Global___SeatPlan: _TypeAlias = SeatPlan  # noqa: Y015
 class Decision(_message.Message):
     """A question to a seat, with all that is needed to answer it.
 
-    Losing any earlier message is harmless: ids, legal actions and clocks stand here, and either
-    the position does or the events reach back to the last one that the client said it has.
+    Losing any earlier message is harmless: ids, legal actions and clocks stand here; the position
+    does if it is wanted, and the events reach back to the last one that the client said it has.
 
     For servers: first_event, events and position have the same numbers here, in GameOver and in
     GameUpdate, so that the encoding of an event can be made once and shared by all three.
@@ -765,7 +765,9 @@ class Decision(_message.Message):
     """Illegal answers that the seat has given so far in this game."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
-        """What happened since the last event that this seat was sent, or said it has, in order."""
+        """What happened since the last event that this seat was sent, or said it has, in order. Empty in
+        the first Decision of a client that asked for none of the past by leaving event_count out.
+        """
 
     @_builtins.property
     def position(self) -> _position_pb2.Position:

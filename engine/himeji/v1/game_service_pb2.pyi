@@ -227,7 +227,9 @@ class GetDecisionRequest(_message.Message):
     seat: _builtins.int
     """The seat, where the caller has more than one in the game. Absent: any of the caller's."""
     event_count: _builtins.int
-    """How many events of the game the caller has; those after come along. 0: all come."""
+    """How many events of the game the caller has; those after come along. 0, or more than there are:
+    all come. Absent: none come.
+    """
     @_builtins.property
     def wait(self) -> _duration_pb2.Duration:
         """How long to wait if the seat is not asked now; at most as long as the server allows, which
@@ -245,14 +247,19 @@ class GetDecisionRequest(_message.Message):
         seat: _builtins.int | None = ...,
         wait: _duration_pb2.Duration | None = ...,
         wants: _abc.Iterable[_game_pb2.Want.ValueType] | None = ...,
-        event_count: _builtins.int = ...,
+        event_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat", "wait", b"wait"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "_seat", b"_seat", "event_count", b"event_count", "seat", b"seat", "wait", b"wait"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "event_count", b"event_count", "game_id", b"game_id", "seat", b"seat", "wait", b"wait", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "_seat", b"_seat", "event_count", b"event_count", "game_id", b"game_id", "seat", b"seat", "wait", b"wait", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__event_count: _TypeAlias = _typing.Literal["event_count"]  # noqa: Y015
+    _WhichOneofArgType__event_count: _TypeAlias = _typing.Literal["_event_count", b"_event_count"]  # noqa: Y015
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__event_count) -> _WhichOneofReturnType__event_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___GetDecisionRequest: _TypeAlias = GetDecisionRequest  # noqa: Y015
@@ -314,7 +321,9 @@ class SubmitActionsRequest(_message.Message):
     decision_id: _builtins.int
     """The decision that is answered."""
     event_count: _builtins.int
-    """How many events of the game the caller has; those after come with a next decision. 0: all."""
+    """How many events of the game the caller has; those after come with a next decision. 0, or more
+    than there are: all come. Absent: none come.
+    """
     @_builtins.property
     def actions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The action and, if planned, those to follow, as in Act. At least one."""
@@ -331,13 +340,15 @@ class SubmitActionsRequest(_message.Message):
         decision_id: _builtins.int = ...,
         actions: _abc.Iterable[_builtins.int] | None = ...,
         wants: _abc.Iterable[_game_pb2.Want.ValueType] | None = ...,
-        event_count: _builtins.int = ...,
+        event_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "event_count", b"event_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "request_id", b"request_id", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "request_id", b"request_id", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__event_count: _TypeAlias = _typing.Literal["event_count"]  # noqa: Y015
+    _WhichOneofArgType__event_count: _TypeAlias = _typing.Literal["_event_count", b"_event_count"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__event_count) -> _WhichOneofReturnType__event_count | None: ...
 
 Global___SubmitActionsRequest: _TypeAlias = SubmitActionsRequest  # noqa: Y015
 
@@ -756,8 +767,9 @@ class WatchGameRequest(_message.Message):
     game_id: _builtins.str
     """The game."""
     event_count: _builtins.int
-    """How many events of the game the caller has. Absent: none; the stream then begins with the
-    position. Set: it begins with the events after those, with the position only if wanted.
+    """How many events of the game the caller has; the stream begins with those after. 0, or more than
+    there are: all come. Absent: none of the past come; the stream begins with the position instead.
+    A game that has not begun has neither yet; its events come when it begins.
     """
     @_builtins.property
     def wants(self) -> _containers.RepeatedScalarFieldContainer[_game_pb2.Want.ValueType]:
@@ -850,7 +862,9 @@ class GameUpdate(_message.Message):
     """What it is asked: a number that GetRuleset names under `decision_kinds`. 0: nobody is asked."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
-        """What happened since the update before, in order."""
+        """What happened since the update before, in order; in the first update, what event_count of the
+        request asks for.
+        """
 
     @_builtins.property
     def position(self) -> _position_pb2.Position:

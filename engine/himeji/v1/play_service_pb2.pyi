@@ -476,8 +476,9 @@ class Resume(_message.Message):
     game_id: _builtins.str
     """The game."""
     event_count: _builtins.int
-    """How many events of the game the client has; those after come with the next message about the
-    game. Absent: none it can use; then all events and the position come.
+    """How many events of the game the client has; those after come with the next Decision or GameOver.
+    0, or more than there are: all come. Absent: none of the past come; the next Decision has the
+    position instead.
     """
     def __init__(
         self,

@@ -14,7 +14,7 @@ from himeji.v1.play_service_pb2 import StreamEndKind
 
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.live_game import GameView
-from himeji_server.games.messages import game_over_message, known_events, update_message
+from himeji_server.games.messages import event_count, game_over_message, update_message
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.play.stream_end import StreamEnd
@@ -35,8 +35,7 @@ class Spectator:
         self._ended = ended
         self._game_id = request.game_id
         self._wants = frozenset(request.wants)
-        self._resumes = request.HasField("event_count")
-        self._events = request.event_count
+        self._events = event_count(request)
         self._told = -1
         self._over = False
 
@@ -73,11 +72,11 @@ class Spectator:
         news, stored = [], view.stored
         if stored.version != self._told:
             wants = self._wants
-            if self._told < 0 and not self._resumes:
+            if self._events is None:
                 wants = wants | {Want.WANT_POSITION}
             now = self._use_cases.now()
-            events = known_events(view, self._events)
-            news.append(WatchGameResponse(update=update_message(view, events, wants, now)))
+            update = update_message(view, self._events, wants, now)
+            news.append(WatchGameResponse(update=update))
             self._told = stored.version
             self._events = view.event_count
         if stored.state == OVER:

@@ -40,6 +40,7 @@ from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import (
     STATES,
+    event_count,
     game_message,
     game_over_message,
     replay_message,
@@ -92,7 +93,7 @@ class GameService:
         out = GetDecisionResponse(version=view.stored.version)
         if view.stored.state == OVER:
             seat = next(iter(seats_of(view, caller)), None) if seat is None else seat
-            over = game_over_message(view, seat, request.event_count, request.wants)
+            over = game_over_message(view, seat, event_count(request), request.wants)
             out.game_over.CopyFrom(over)
         elif is_asked(view, caller, seat):
             out.decision.CopyFrom(self._decision(view, request))
@@ -113,7 +114,7 @@ class GameService:
         write_accepted(out.accepted, view, receipt)
         if view.stored.state == OVER:
             seat = ChainEntry.parse(receipt.entry.text).seat
-            over = game_over_message(view, seat, request.event_count, request.wants)
+            over = game_over_message(view, seat, event_count(request), request.wants)
             out.game_over.CopyFrom(over)
         elif is_asked(view, caller):
             out.decision.CopyFrom(self._decision(view, request))
@@ -190,7 +191,7 @@ class GameService:
         self, view: GameView, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
         out, now = Decision(), self._use_cases.now()
-        write_decision(out, view, request.event_count, request.wants, now)
+        write_decision(out, view, event_count(request), request.wants, now)
         return out
 
 
