@@ -427,7 +427,9 @@ async def test_a_refused_answer_carries_what_the_stream_would_say(arena):
         game_id=game.game_id, decision_id=99, actions=[1], event_count=10**6
     )
     error = await refused(arena.games.SubmitActions(stale, metadata=arena.metadata))
-    current = detail(error, play.Rejected()).current
+    rejected = detail(error, play.Rejected())
+    current = rejected.current
+    assert not rejected.HasField("action")
     assert error.code() is grpc.StatusCode.ABORTED
     assert current == await _same(arena, current)
 

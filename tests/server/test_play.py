@@ -465,6 +465,7 @@ async def test_strikes_are_counted_aloud_and_the_last_one_ends_the_game(arena):
         game = await arena.new_game(A, B, strike_limit=3)
         stream, decision, [opponent] = await asked(*opened)
         illegal, another, *_ = [a for a in range(500) if a not in decision.legal_actions]
+        assert illegal == 0, "an action like any other, so it has to be there"
         wrongs = [illegal, 10**6, another]
         for number, wrong in enumerate(wrongs, start=1):
             await stream.act(decision, [wrong], str(number))
@@ -475,7 +476,7 @@ async def test_strikes_are_counted_aloud_and_the_last_one_ends_the_game(arena):
             expected = "UNKNOWN_ACTION" if wrong == 10**6 else "ILLEGAL_ACTION"
             assert rejected.reason == reason(expected)
             assert (rejected.strikes, rejected.strike_limit) == (number, 3)
-            assert rejected.action == wrong
+            assert (rejected.HasField("action"), rejected.action) == (True, wrong)
             if number < 3:
                 assert rejected.legal_actions == decision.legal_actions
         for each in (stream, opponent):

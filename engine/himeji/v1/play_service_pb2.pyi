@@ -801,7 +801,7 @@ class Rejected(_message.Message):
     rule: _builtins.str
     """ILLEGAL_ACTION: the rule that forbids the action, such as "B-2.5". May be empty."""
     action: _builtins.int
-    """ILLEGAL_ACTION, UNKNOWN_ACTION: the action."""
+    """ILLEGAL_ACTION, UNKNOWN_ACTION: the action. Absent for other reasons."""
     strikes: _builtins.int
     """Illegal answers that the seat has given in this game, this one included; one that was repeated
     counts once.
@@ -840,7 +840,7 @@ class Rejected(_message.Message):
         game_id: _builtins.str = ...,
         decision_id: _builtins.int = ...,
         rule: _builtins.str = ...,
-        action: _builtins.int = ...,
+        action: _builtins.int | None = ...,
         legal_actions: _abc.Iterable[_builtins.int] | None = ...,
         strikes: _builtins.int = ...,
         strike_limit: _builtins.int = ...,
@@ -850,11 +850,13 @@ class Rejected(_message.Message):
         ladder: _builtins.str = ...,
         incident: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["current", b"current", "retry_delay", b"retry_delay", "standing", b"standing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_action", b"_action", "action", b"action", "current", b"current", "retry_delay", b"retry_delay", "standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "current", b"current", "decision_id", b"decision_id", "game_id", b"game_id", "incident", b"incident", "ladder", b"ladder", "legal_actions", b"legal_actions", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay", "rule", b"rule", "standing", b"standing", "strike_limit", b"strike_limit", "strikes", b"strikes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_action", b"_action", "action", b"action", "current", b"current", "decision_id", b"decision_id", "game_id", b"game_id", "incident", b"incident", "ladder", b"ladder", "legal_actions", b"legal_actions", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay", "rule", b"rule", "standing", b"standing", "strike_limit", b"strike_limit", "strikes", b"strikes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__action: _TypeAlias = _typing.Literal["action"]  # noqa: Y015
+    _WhichOneofArgType__action: _TypeAlias = _typing.Literal["_action", b"_action"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__action) -> _WhichOneofReturnType__action | None: ...
 
 Global___Rejected: _TypeAlias = Rejected  # noqa: Y015
 

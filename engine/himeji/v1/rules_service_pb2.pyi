@@ -420,7 +420,7 @@ class BoardPart(_message.Message):
     number: _builtins.int
     """The number by which positions and facts mean it among the parts of its kind: the value of an
     enum, the place in a list counted from 1, or what a counter shows, as the description of the
-    kind in docs/protocol.md says. 0 where nothing else means it.
+    kind in docs/protocol.md says. Absent where nothing else means it.
     """
     description: _builtins.str
     """What it is for, in words, with the rules that say so."""
@@ -439,16 +439,18 @@ class BoardPart(_message.Message):
         *,
         id: _builtins.str = ...,
         kind: _builtins.str = ...,
-        number: _builtins.int = ...,
+        number: _builtins.int | None = ...,
         description: _builtins.str = ...,
         faces: _abc.Iterable[Global___ComponentFace] | None = ...,
         facts: _abc.Iterable[Global___ComponentFact] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_number", b"_number", "number", b"number"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "faces", b"faces", "facts", b"facts", "id", b"id", "kind", b"kind", "number", b"number"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_number", b"_number", "description", b"description", "faces", b"faces", "facts", b"facts", "id", b"id", "kind", b"kind", "number", b"number"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__number: _TypeAlias = _typing.Literal["number"]  # noqa: Y015
+    _WhichOneofArgType__number: _TypeAlias = _typing.Literal["_number", b"_number"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__number) -> _WhichOneofReturnType__number | None: ...
 
 Global___BoardPart: _TypeAlias = BoardPart  # noqa: Y015
 
