@@ -815,7 +815,6 @@ async def _rest(call):
         [[LEAVE]],
         [[HELLO], [HELLO]],
         [[HELLO], []],
-        [[HELLO], [LEAVE, play.ClientMessage()]],
         [[HELLO], [LEAVE, HELLO]],
         [[HELLO, LEAVE]],
         [[LEAVE, HELLO]],
@@ -824,7 +823,7 @@ async def _rest(call):
     ],
     ids=[
         *("empty-batch", "no-body", "no-hello", "two-hellos", "empty-batch-later"),
-        *("no-body-later", "hello-among-others", "hello-not-alone", "hello-not-first"),
+        *("hello-among-others", "hello-not-alone", "hello-not-first"),
         *("no-message", "no-message-later"),
     ],
 )
@@ -841,6 +840,28 @@ async def test_a_client_that_breaks_the_protocol_is_told_so(arena, requests):
     seen = [message async for batch in _rest(call) for message in batch.messages]
     assert seen[-1].stream_end.kind == kind("PROTOCOL_ERROR")
     assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+UNKNOWN_MEMBER = b"\x9a\x06\x02\x08\x01"  # field 99, a message of two bytes
+
+
+@pytest.mark.parametrize("request_id", ["new", ""])
+@pytest.mark.parametrize("body", [UNKNOWN_MEMBER, b""], ids=["newer", "empty"])
+async def test_a_message_that_the_server_does_not_know_is_refused_and_the_stream_goes_on(
+    arena, request_id, body
+):
+    unknown = play.ClientMessage.FromString(
+        play.ClientMessage(request_id=request_id).SerializeToString() + body
+    )
+    assert unknown.WhichOneof("body") is None
+    stream = Stream(arena, A)
+    await stream.open()
+    await stream.call.write(play.PlayRequest(messages=[unknown, LEAVE]))
+    answer = await stream.until("rejected")
+    assert answer.request_id == request_id
+    assert answer.rejected.reason == reason("UNSUPPORTED")
+    await stream.until("left_queue")
+    await stream.cut()
 
 
 async def test_a_client_of_another_version_is_refused_before_any_game(arena):

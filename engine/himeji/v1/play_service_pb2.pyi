@@ -83,8 +83,7 @@ class _StreamEndKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StreamE
     """
     STREAM_END_KIND_PROTOCOL_ERROR: _StreamEndKind.ValueType  # 7
     """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-    messages, a message without a body) or sent bytes that are no message. Status
-    INVALID_ARGUMENT.
+    messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
     """
     STREAM_END_KIND_LIMIT_EXCEEDED: _StreamEndKind.ValueType  # 8
     """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
@@ -123,8 +122,7 @@ client. Status FAILED_PRECONDITION.
 """
 STREAM_END_KIND_PROTOCOL_ERROR: StreamEndKind.ValueType  # 7
 """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-messages, a message without a body) or sent bytes that are no message. Status
-INVALID_ARGUMENT.
+messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
 """
 STREAM_END_KIND_LIMIT_EXCEEDED: StreamEndKind.ValueType  # 8
 """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
