@@ -25,6 +25,7 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.position_pb2 import OptionValue
 from himeji_server import pagination
+from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
 from himeji_server.store import keys
 from structlog.testing import capture_logs
@@ -186,7 +187,8 @@ async def test_a_retired_bot_plays_no_more_by_calls_either(arena):
 
 
 async def test_a_game_shows_its_commitment_its_options_and_its_plans(arena):
-    plans = [SeatPlan(), SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="house/greedy")]
+    anyone = SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE)
+    plans = [anyone, SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="house/greedy")]
     game = await arena.create(plans=plans, clock=clock(5_000, 100), strike_limit=7)
     assert game.state == GameState.GAME_STATE_WAITING
     assert len(game.chance.commitment) == 32
@@ -441,6 +443,25 @@ async def _same(arena, current):
     return found
 
 
+async def test_a_seat_says_for_whom_it_is_also_where_the_request_did_not(arena):
+    game = await arena.create(plans=[SeatPlan(), SeatPlan()])
+    assert [seat.plan.policy for seat in game.seats] == [SeatPolicy.SEAT_POLICY_ANYONE] * 2
+
+
+def test_a_seat_by_a_policy_that_the_server_does_not_know_is_open_to_nobody():
+    assert may_take(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE), A)
+    assert not may_take(SeatPlan(policy=99), A)
+
+
+async def test_a_wish_that_the_server_does_not_know_is_ignored(arena):
+    game = await arena.new_game(A, A)
+    wished = await decision_of(arena, game.game_id, wants=[99, Want.WANT_ACTION_TEXTS])
+    plain = await decision_of(arena, game.game_id, wants=[Want.WANT_ACTION_TEXTS])
+    wished.clocks.CopyFrom(plain.clocks)
+    assert wished == plain
+    assert wished.action_texts
+
+
 async def test_a_stranger_can_neither_ask_nor_answer(arena, bound):
     game = await arena.new_game(A, B)
     decision = await decision_of(arena, game.game_id)
@@ -578,8 +599,9 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
             continue
         error = await refused(arena.game("ListGames", page_token=forged))
         assert reason_of(error) == "INVALID_REQUEST"
-    error = await refused(arena.game("ListGames", page_size=-1))
-    assert reason_of(error) == "INVALID_REQUEST"
+    for wrong in ({"page_size": -1}, {"state": 99}):
+        error = await refused(arena.game("ListGames", **wrong))
+        assert reason_of(error) == "INVALID_REQUEST"
 
 
 async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):

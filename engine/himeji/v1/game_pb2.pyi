@@ -40,7 +40,9 @@ class _WantEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Want.ValueType],
     """The text of each event."""
 
 class Want(_Want, metaclass=_WantEnumTypeWrapper):
-    """What a client wants a Decision (and what is like it) to carry beyond its fixed parts."""
+    """What a client wants a Decision (and what is like it) to carry beyond its fixed parts. The server
+    ignores what it does not know.
+    """
 
 WANT_UNSPECIFIED: Want.ValueType  # 0
 """Nothing; ignored."""
@@ -92,7 +94,9 @@ class _EndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndReason.V
     """
 
 class EndReason(_EndReason, metaclass=_EndReasonEnumTypeWrapper):
-    """Why a game, or a seat's part in it, ended."""
+    """Why a game, or a seat's part in it, ended. A number that you do not know is an end as well: any
+    but 0 is. Whether a game is over, GameState says.
+    """
 
 END_REASON_UNSPECIFIED: EndReason.ValueType  # 0
 """It has not ended."""
@@ -161,7 +165,7 @@ class _SeatPolicy:
 class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEAT_POLICY_UNSPECIFIED: _SeatPolicy.ValueType  # 0
-    """The same as ANYONE."""
+    """Never sent; in a request: the same as ANYONE."""
     SEAT_POLICY_ANYONE: _SeatPolicy.ValueType  # 1
     """Any bot."""
     SEAT_POLICY_OWNER: _SeatPolicy.ValueType  # 2
@@ -172,10 +176,10 @@ class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy
     """
 
 class SeatPolicy(_SeatPolicy, metaclass=_SeatPolicyEnumTypeWrapper):
-    """Who may take a seat."""
+    """Who may take a seat. If you do not know the policy of a seat, it is not open to you."""
 
 SEAT_POLICY_UNSPECIFIED: SeatPolicy.ValueType  # 0
-"""The same as ANYONE."""
+"""Never sent; in a request: the same as ANYONE."""
 SEAT_POLICY_ANYONE: SeatPolicy.ValueType  # 1
 """Any bot."""
 SEAT_POLICY_OWNER: SeatPolicy.ValueType  # 2

@@ -517,7 +517,9 @@ class ListGamesRequest(_message.Message):
     were then.
     """
     state: _game_pb2.GameState.ValueType
-    """Only games in this state. Unspecified: all."""
+    """Only games in this state. Unspecified: all. A number that the server does not know is
+    INVALID_REQUEST.
+    """
     ruleset: _builtins.str
     """Only games of this ruleset. Empty: all."""
     ladder: _builtins.str

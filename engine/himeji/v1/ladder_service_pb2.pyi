@@ -1862,7 +1862,9 @@ class ListTournamentsRequest(_message.Message):
     were then.
     """
     state: Global___TournamentState.ValueType
-    """Only tournaments in this state. Unspecified: all."""
+    """Only tournaments in this state. Unspecified: all. A number that the server does not know is
+    INVALID_REQUEST.
+    """
     def __init__(
         self,
         *,

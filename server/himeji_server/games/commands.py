@@ -18,7 +18,7 @@ from himeji.rules.errors import (
     StoreUnavailable,
     UnknownGame,
 )
-from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
+from himeji.v1.game_pb2 import EndReason, Game, SeatPlan, SeatPolicy
 from himeji.wire.chain import commitment, first_link
 from himeji.wire.clock import Clock
 
@@ -83,7 +83,8 @@ class GameCommands:
         for name in sorted(options):
             header.options.add(name=name, value=options[name])
         for plan in new.plans:
-            header.seats.add().plan.CopyFrom(plan)
+            policy = plan.policy or SeatPolicy.SEAT_POLICY_ANYONE
+            header.seats.add(plan=SeatPlan(policy=policy, name=plan.name))
         for seat, (bot, version) in zip(header.seats, new.meant_for, strict=False):
             seat.bot, seat.bot_version = bot, version
         if new.clock is not None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import himeji
 from himeji.rules.errors import HimejiError, InvalidRequest, LimitExceeded, Refused, UnknownAction
-from himeji.v1.game_pb2 import Decision, Game
+from himeji.v1.game_pb2 import Decision, Game, GameState
 from himeji.v1.game_service_pb2 import (
     CreateGameRequest,
     CreateGameResponse,
@@ -33,7 +33,7 @@ from himeji.wire.chain import ChainEntry
 from himeji.wire.clock import CASUAL, Clock
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
-from himeji_server import metrics
+from himeji_server import metrics, pagination
 from himeji_server.accounts.caller import current_caller
 from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.commands import NewGame
@@ -149,6 +149,7 @@ class GameService:
         return GetGameResponse(game=await self._game(view))
 
     async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
+        pagination.check_filter(request.state, GameState.values(), "state")
         states = {wire: state for state, wire in STATES.items()}
         wanted = GameFilter(
             state=states.get(request.state, ""),
