@@ -44,7 +44,7 @@ class _LogCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LogCause.Val
     """The game was ended from outside the rules: cancelled, unseated, no contest or adjudicated."""
 
 class LogCause(_LogCause, metaclass=_LogCauseEnumTypeWrapper):
-    """How an entry of the log came about."""
+    """How an entry of the log came about. Who does not know one cannot replay the game."""
 
 LOG_CAUSE_UNSPECIFIED: LogCause.ValueType  # 0
 """Never sent."""
@@ -639,7 +639,11 @@ class Replay(_message.Message):
     LOG_FIELD_NUMBER: _builtins.int
     CHANCE_FIELD_NUMBER: _builtins.int
     format: _builtins.int
-    """The version of this format: 1."""
+    """The version of this format: 1. It grows only when a verifier of the version before would be
+    wrong about a replay; fields, causes and end reasons are added without. Ignore fields that you
+    do not know; a replay with a cause that you do not know is of a newer arena, and cannot be
+    replayed.
+    """
     engine_version: _builtins.str
     """The version of the engine that the game ended with."""
     @_builtins.property
