@@ -135,6 +135,17 @@ def test_refusals_are_json_where_json_is_asked_for(place):
         assert set(answer.json) == {"reason", "message"}
 
 
+def test_an_empty_page_of_games_does_not_say_that_there_are_none_at_all(place):
+    visitor = place.visitor()
+    assert visitor.post("/play", {"ruleset": "solo", "seat": "0"}).status == 303
+    token = last = ""
+    while token := visitor.get(f"/api/games?page_size=1&page_token={token}").json[
+        "next_page_token"
+    ]:
+        last = token
+    assert "There are none on this page." in visitor.get(f"/games?page_token={last}").text
+
+
 def test_a_form_that_is_too_large_or_nonsense_is_refused(place):
     visitor = place.visitor()
     assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 429

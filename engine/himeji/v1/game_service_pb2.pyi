@@ -559,7 +559,9 @@ class ListGamesResponse(_message.Message):
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Game]:
         """The games, the newest first by creation."""
