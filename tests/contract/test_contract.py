@@ -74,6 +74,8 @@ OPTIONS = {
     "ruby_package": "Himeji::V1",
     "swift_prefix": "Himeji",
 }
+# What makes a retry of these safe: the decision, and that resigning twice is the same as once.
+SAFE_BY_THEMSELVES = ("SubmitActions", "Resign")
 READING = ("Get", "List", "Watch", "WhoAmI", "NewPosition", "ApplyActions", "Play")
 # GetStandings and GetHistory answer with a collection under a name people know.
 PAGED = ("List", "GetStandings", "GetHistory")
@@ -257,11 +259,23 @@ def test_every_rpc_that_lists_has_pages(method: MethodDescriptor) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [method for method in METHODS if not method.name.startswith(READING)], ids=named
+    "method",
+    [
+        method
+        for method in METHODS
+        if not method.name.startswith(READING) and method.name not in SAFE_BY_THEMSELVES
+    ],
+    ids=named,
 )
 def test_every_rpc_that_changes_something_has_a_request_id(method: MethodDescriptor) -> None:
     field = method.input_type.fields_by_name["request_id"]
     assert (field.type, field.number) == (FieldDescriptor.TYPE_STRING, 1)
+
+
+@pytest.mark.parametrize("name", SAFE_BY_THEMSELVES)
+def test_an_rpc_whose_retry_is_safe_anyway_has_no_request_id(name: str) -> None:
+    [method] = [method for method in METHODS if method.name == name]
+    assert "request_id" not in method.input_type.fields_by_name
 
 
 def test_names_survive_every_language() -> None:

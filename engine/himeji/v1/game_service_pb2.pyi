@@ -306,20 +306,15 @@ class SubmitActionsRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
     GAME_ID_FIELD_NUMBER: _builtins.int
     DECISION_ID_FIELD_NUMBER: _builtins.int
     ACTIONS_FIELD_NUMBER: _builtins.int
     WANTS_FIELD_NUMBER: _builtins.int
     EVENT_COUNT_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in CreateGame. Not needed for safety: decision id and actions make
-    a retry safe by themselves.
-    """
     game_id: _builtins.str
     """The game."""
     decision_id: _builtins.int
-    """The decision that is answered."""
+    """The decision that is answered. Together with the actions it makes a retry safe."""
     event_count: _builtins.int
     """How many events of the game the caller has; those after come with a next decision. 0, or more
     than there are: all come. Absent: none come.
@@ -335,7 +330,6 @@ class SubmitActionsRequest(_message.Message):
     def __init__(
         self,
         *,
-        request_id: _builtins.str = ...,
         game_id: _builtins.str = ...,
         decision_id: _builtins.int = ...,
         actions: _abc.Iterable[_builtins.int] | None = ...,
@@ -344,7 +338,7 @@ class SubmitActionsRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "event_count", b"event_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "request_id", b"request_id", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__event_count: _TypeAlias = _typing.Literal["event_count"]  # noqa: Y015
     _WhichOneofArgType__event_count: _TypeAlias = _typing.Literal["_event_count", b"_event_count"]  # noqa: Y015
@@ -396,13 +390,8 @@ class ResignRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
     GAME_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in CreateGame. Not needed for safety: resigning twice is the same as
-    once.
-    """
     game_id: _builtins.str
     """The game."""
     seat: _builtins.int
@@ -410,13 +399,12 @@ class ResignRequest(_message.Message):
     def __init__(
         self,
         *,
-        request_id: _builtins.str = ...,
         game_id: _builtins.str = ...,
         seat: _builtins.int | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "game_id", b"game_id", "request_id", b"request_id", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "game_id", b"game_id", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015

@@ -123,7 +123,7 @@ class GameServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Resign(self, request, context):
-        """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
+        """Gives a game up; doing so twice is the same as once. Before the game begins, whoever created it cancels it by this; of anybody
         else the seat is open again, as if they had never taken it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

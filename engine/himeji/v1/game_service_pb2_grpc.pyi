@@ -50,7 +50,7 @@ class GameServiceStub:
     ErrorInfo and a Rejected.
     """
     Resign: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]
-    """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
+    """Gives a game up; doing so twice is the same as once. Before the game begins, whoever created it cancels it by this; of anybody
     else the seat is open again, as if they had never taken it.
     """
     GetGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]
@@ -86,7 +86,7 @@ class GameServiceAsyncStub(GameServiceStub):
     ErrorInfo and a Rejected.
     """
     Resign: _aio.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]  # type: ignore[assignment]
-    """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
+    """Gives a game up; doing so twice is the same as once. Before the game begins, whoever created it cancels it by this; of anybody
     else the seat is open again, as if they had never taken it.
     """
     GetGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]  # type: ignore[assignment]
@@ -149,7 +149,7 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.ResignRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.ResignResponse, _abc.Awaitable[_game_service_pb2.ResignResponse]]:
-        """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
+        """Gives a game up; doing so twice is the same as once. Before the game begins, whoever created it cancels it by this; of anybody
         else the seat is open again, as if they had never taken it.
         """
 
