@@ -436,6 +436,17 @@ async def test_a_refused_answer_carries_what_the_stream_would_say(arena):
     assert current == await _same(arena, current)
 
 
+async def test_a_current_decision_that_is_too_large_for_a_status_is_left_out(arena):
+    game = await arena.new_game(A, A)
+    answer = {"game_id": game.game_id, "decision_id": 99, "actions": [1]}
+    large = [Want.WANT_POSITION, Want.WANT_ACTION_TEXTS, Want.WANT_EVENT_TEXTS]
+    for wants, carried in (([], True), (large, False)):
+        error = await refused(arena.game("SubmitActions", **answer, event_count=0, wants=wants))
+        rejected = detail(error, play.Rejected())
+        assert rejected.reason == reason("STALE_DECISION")
+        assert rejected.HasField("current") == carried
+
+
 async def _same(arena, current):
     """The open decision by the other call, at the clock of the first."""
     found = await decision_of(arena, current.game_id, event_count=0)
@@ -660,6 +671,28 @@ async def test_a_spectator_sees_the_position_and_then_everything_that_happens(ar
     assert follower.mirror.game.over
     assert not over.HasField("seat")
     assert last.kind == kind("COMPLETE")
+
+
+async def test_a_spectator_is_told_the_seats_when_something_about_them_changes(arena):
+    stream = Stream(arena, A)
+    await stream.open()
+    game = await arena.new_game(A, B)
+    watch = arena.watch(game.game_id, event_count=0)
+    first = (await watch.read()).update
+    assert [(seat.bot, seat.connected) for seat in first.seats] == [(A, True), (B, False)]
+    assert first.seats == (await arena.game("GetGame", game_id=game.game_id)).game.seats
+    decision = await decision_of(arena, game.game_id)
+    await submit(arena, decision, [decision.legal_actions[0]])
+    assert not (await watch.read()).update.seats
+    decision = await decision_of(arena, game.game_id)
+    await refused(
+        submit(arena, decision, [next(a for a in range(500) if a not in decision.legal_actions)])
+    )
+    await submit(arena, decision, [decision.legal_actions[0]])
+    strikes = [seat.strikes for seat in (await watch.read()).update.seats]
+    assert strikes[decision.seat] == 1
+    watch.cancel()
+    await stream.cut()
 
 
 async def test_a_spectator_goes_on_where_they_were(arena):

@@ -323,7 +323,7 @@ class ClockState(_message.Message):
     @_builtins.property
     def deadline(self) -> _timestamp_pb2.Timestamp:
         """When the flag of the asked seat falls, by the store's clock. `left` is the better measure
-        for a client whose own clock may be wrong. Absent when nobody is asked.
+        for a client whose own clock may be wrong. Absent when no clock runs.
         """
 
     def __init__(
@@ -666,7 +666,8 @@ class GameSeat(_message.Message):
     """Whether the seat has answered its seating, or joined by itself."""
     connected: _builtins.bool
     """Whether the bot has a Play stream at this moment. Informative only: a disconnect stops
-    nothing, and unary players never have one.
+    nothing, and unary players never have one. Seated tells it of the receiver alone, a Replay of
+    nobody.
     """
     strikes: _builtins.int
     """Illegal answers given so far."""

@@ -870,11 +870,13 @@ class GameUpdate(_message.Message):
 
     @_builtins.property
     def clocks(self) -> _game_pb2.ClockState:
-        """The clocks. Absent in an untimed game."""
+        """The clocks. Absent in an untimed game, and unless the game is being played."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.GameSeat]:
-        """The seats, where something about them changed, all of them; else empty."""
+        """All seats, if something about them is not as in the update before; else empty. Whether a bot
+        connects or disconnects makes no update of its own.
+        """
 
     def __init__(
         self,

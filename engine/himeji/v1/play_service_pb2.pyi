@@ -822,7 +822,9 @@ class Rejected(_message.Message):
 
     @_builtins.property
     def current(self) -> _game_pb2.Decision:
-        """STALE_DECISION: the open decision of the seat. Absent: the seat is not asked."""
+        """STALE_DECISION: the open decision of the seat. Absent: the seat is not asked, or, among the
+        details of a status, the decision would be too large for them. GetDecision has it.
+        """
 
     @_builtins.property
     def retry_delay(self) -> _duration_pb2.Duration:

@@ -148,11 +148,10 @@ def game_over_message(
 
 
 def update_message(view: GameView, known: int | None, wants: Wants, now: int) -> GameUpdate:
-    """A game at its version, for spectators."""
+    """A game at its version, for spectators, without its seats."""
     events = _first_event(view, known)
     stored, out = view.stored, GameUpdate(game_id=view.game_id, first_event=events)
     out.version, out.state = stored.version, STATES[stored.state]
-    out.seats.extend(game_message(view, lambda _bot: False).seats)
     if view.has_position:
         add_events(out, view.events(events))
         if WANT_EVENT_TEXTS in wants:
