@@ -272,7 +272,7 @@ class Ruleset(_message.Message):
         """Name, revision, title, seats and options."""
 
     @_builtins.property
-    def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
+    def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___ActionEntry]:
         """The action table, ascending by id. An id means the same in every position."""
 
     @_builtins.property
@@ -302,7 +302,7 @@ class Ruleset(_message.Message):
         self,
         *,
         summary: Global___RulesetSummary | None = ...,
-        actions: _abc.Iterable[Global___Action] | None = ...,
+        actions: _abc.Iterable[Global___ActionEntry] | None = ...,
         components: _abc.Iterable[Global___Component] | None = ...,
         decision_kinds: _abc.Iterable[Global___DecisionKind] | None = ...,
         event_kinds: _abc.Iterable[Global___EventKind] | None = ...,
@@ -318,7 +318,7 @@ class Ruleset(_message.Message):
 Global___Ruleset: _TypeAlias = Ruleset  # noqa: Y015
 
 @_typing.final
-class Action(_message.Message):
+class ActionEntry(_message.Message):
     """A row of the action table."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -341,7 +341,7 @@ class Action(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Action: _TypeAlias = Action  # noqa: Y015
+Global___ActionEntry: _TypeAlias = ActionEntry  # noqa: Y015
 
 @_typing.final
 class Component(_message.Message):
@@ -691,7 +691,7 @@ class NewPositionRequest(_message.Message):
     """The number of seats. 0: the smallest the ruleset can be played with."""
     seed: _builtins.int
     """Where the chance of the setup comes from: the same seed gives the same position. Absent: a
-    seed of the server's choice.
+    seed of the server's choice, from 0 and below 2^53, which every language can hold.
     """
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[_position_pb2.OptionValue]:
@@ -780,7 +780,7 @@ class ApplyActionsRequest(_message.Message):
     seed: _builtins.int
     """Where chance comes from: the same position, actions and seed give the same result. It has
     nothing to do with the chance of any game that is played. Absent: a seed of the server's
-    choice.
+    choice, from 0 and below 2^53, which every language can hold.
     """
     stop_at_chance: _builtins.bool
     """True to stop after the first action that reveals chance, as a planned turn in a game does."""
