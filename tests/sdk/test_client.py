@@ -189,12 +189,30 @@ def test_resigning_ends_a_game_of_two(endpoint, new_name):
         list(one.replay().verify())
 
 
+def test_who_gives_up_a_seat_before_the_game_begins_can_take_it_again(endpoint, name):
+    with endpoint.client() as client:
+        created = client.create_game()
+        mine = client.join(created, bot=name)
+        mine.resign()
+        assert mine.end is None
+        assert client.join(created, bot=name).seat == mine.seat
+        created.cancel()
+
+
+def test_a_game_that_has_begun_cannot_be_cancelled(endpoint, new_name):
+    with endpoint.client() as client:
+        one, _ = begin(client, new_name)
+        with pytest.raises(Refused, match="resign instead"):
+            one.cancel()
+        one.resign()
+
+
 def test_a_decision_that_does_not_come_is_none(endpoint, name):
     with endpoint.client() as client:
         mine = client.join(client.create_game(), bot=name)
         assert mine.decision(wait=0.2) is None
         assert mine.end is None
-        mine.resign()
+        mine.cancel()
         assert mine.end.reason == "cancelled"
         assert mine.end.rank is None
         list(mine.replay().verify())

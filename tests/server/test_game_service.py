@@ -310,15 +310,40 @@ async def test_a_notification_that_no_arena_of_ours_publishes_does_no_harm(arena
 
 async def test_who_created_a_game_may_call_it_off_before_it_begins(arena):
     game = await arena.create(2)
-    for _ in range(2):  # twice is the same as once
-        over = (await arena.game("Resign", game_id=game.game_id)).game
+    await arena.join(game.game_id, A)
+    for request_id in ("one", "one", "two", ""):  # twice is the same as once
+        request = {"request_id": request_id, "game_id": game.game_id}
+        over = (await arena.game("CancelGame", **request)).game
         assert over.state == OVER
         assert over.result.end_reason == EndReason.END_REASON_CANCELLED
     error = await refused(arena.join(game.game_id, A))
     assert reason_of(error) == "GAME_ENDED"
-    error = await refused(
-        arena.game("Resign", game_id=(await arena.new_game(A, B)).game_id, seat=7)
-    )
+    error = await refused(arena.game("CancelGame", request_id="one", game_id="another"))
+    assert reason_of(error) == "UNKNOWN_GAME"
+    another = await arena.create(2)
+    error = await refused(arena.game("CancelGame", request_id="one", game_id=another.game_id))
+    assert reason_of(error) == "REQUEST_ID_REUSED"
+
+
+async def test_nobody_else_cancels_a_game_and_nobody_one_that_has_begun(arena, raw):
+    game = await arena.create(2)
+    raw.hset(keys.game(game.game_id), "creator", "somebody-else")
+    error = await refused(arena.game("CancelGame", game_id=game.game_id))
+    assert reason_of(error) == "FORBIDDEN"
+    waiting = (await arena.game("GetGame", game_id=game.game_id)).game
+    assert waiting.state == GameState.GAME_STATE_WAITING
+
+    begun = await arena.new_game(A, B)
+    error = await refused(arena.game("CancelGame", game_id=begun.game_id))
+    assert (error.code(), reason_of(error)) == (grpc.StatusCode.FAILED_PRECONDITION, "REFUSED")
+    await arena.game("Resign", game_id=begun.game_id)
+    error = await refused(arena.game("CancelGame", game_id=begun.game_id))
+    assert reason_of(error) == "GAME_ENDED"
+
+
+async def test_who_has_no_such_seat_gives_none_up(arena):
+    game = await arena.new_game(A, B)
+    error = await refused(arena.game("Resign", game_id=game.game_id, seat=7))
     assert reason_of(error) == "NOT_YOUR_DECISION"
 
 
@@ -332,11 +357,12 @@ async def test_a_token_that_is_bound_to_a_bot_gives_up_its_seats_alone(arena, bo
     assert reason_of(error) == "NOT_YOUR_DECISION"
 
 
-async def test_who_leaves_a_game_of_somebody_else_before_it_begins_leaves_their_seat_open(
-    arena, bound, raw
+@pytest.mark.parametrize("creator", ["local", "somebody-else"])
+async def test_who_leaves_a_game_before_it_begins_leaves_their_seat_open(
+    arena, bound, raw, creator
 ):
     game = await arena.create(3)
-    raw.hset(keys.game(game.game_id), "creator", "somebody-else")
+    raw.hset(keys.game(game.game_id), "creator", creator)
     await arena.join(game.game_id, A, "local/bound")
     for _ in range(2):  # twice is the same as once
         after = (await bound.game("Resign", game_id=game.game_id)).game
@@ -360,7 +386,8 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
     elif end == "void":
         raw.hset(keys.game(game.game_id), "chain", b"broken")
     else:
-        await arena.game("Resign", game_id=game.game_id)
+        way = "CancelGame" if end == "cancelled" else "Resign"
+        await arena.game(way, game_id=game.game_id)
     assert (await arena.game("GetGame", game_id=game.game_id)).game.state == OVER
     assert [*raw.scan_iter("himeji:games:*")] == []
 

@@ -311,6 +311,23 @@ def test_a_seat_belongs_to_its_browser_alone(place):
     assert owner.json(f"/api/games/{game_id}")["game"]["state"] == "over"
 
 
+def test_a_game_that_has_not_begun_is_cancelled_by_its_guest_alone(place):
+    owner, other = place.visitor(), place.visitor()
+    game_id = owner.sit("base", seats="2", against="local/not-here")
+    other.sit()
+    shown = owner.get(f"/games/{game_id}").text
+    assert f"/games/{game_id}/cancel" in shown
+    assert f"/games/{game_id}/resign" not in shown
+    assert place.visitor().post(f"/games/{game_id}/cancel").status == 403
+    assert other.post(f"/games/{game_id}/cancel").status == 409
+    assert owner.json(f"/api/games/{game_id}")["game"]["state"] == "waiting"
+    assert owner.post(f"/games/{game_id}/cancel").status == 200
+    assert owner.json(f"/api/games/{game_id}")["game"]["end_reason"] == "cancelled"
+    begun = owner.sit()
+    assert f"/games/{begun}/resign" in owner.get(f"/games/{begun}").text
+    assert owner.post(f"/games/{begun}/cancel").status == 409
+
+
 def test_the_session_is_a_cookie_that_scripts_and_other_sites_do_not_get(place):
     visitor = place.visitor()
     answer = visitor.post("/play", {"ruleset": "solo", "seat": "0"})

@@ -552,14 +552,13 @@ async def test_the_next_decision_comes_inside_accepted_for_those_who_want_it(are
 
 
 async def test_who_leaves_before_the_game_begins_is_not_seated_again_by_the_same_invitation(
-    arena, raw, monkeypatch
+    arena, monkeypatch
 ):
     monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
     meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name=A)
     async with streams(arena, bots=(A,), accept_invitations=True) as [stream]:
         game = await arena.create(plans=[meant, SeatPlan(), SeatPlan()])
         assert (await stream.until("seated")).seated.game.game_id == game.game_id
-        raw.hset(keys.game(game.game_id), "creator", "somebody-else")
         for number in ("1", "2"):
             await stream.send(number, resign=play.Resign(game_id=game.game_id))
             lost = (await stream.answer(number)).seat_lost

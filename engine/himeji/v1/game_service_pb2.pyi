@@ -437,6 +437,58 @@ class ResignResponse(_message.Message):
 Global___ResignResponse: _TypeAlias = ResignResponse  # noqa: Y015
 
 @_typing.final
+class CancelGameRequest(_message.Message):
+    """Request of CancelGame."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """For logs, and matched as in CreateGame. Not needed for safety: cancelling twice is the same as
+    once.
+    """
+    game_id: _builtins.str
+    """The game."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        game_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelGameRequest: _TypeAlias = CancelGameRequest  # noqa: Y015
+
+@_typing.final
+class CancelGameResponse(_message.Message):
+    """Response of CancelGame."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def game(self) -> _game_pb2.Game:
+        """The game, which is over with END_REASON_CANCELLED."""
+
+    def __init__(
+        self,
+        *,
+        game: _game_pb2.Game | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelGameResponse: _TypeAlias = CancelGameResponse  # noqa: Y015
+
+@_typing.final
 class GetGameRequest(_message.Message):
     """Request of GetGame."""
 

@@ -739,7 +739,7 @@ Global___Act: _TypeAlias = Act  # noqa: Y015
 @_typing.final
 class Resign(_message.Message):
     """Gives a game up. Needs no open decision. Safe to repeat. Before the game begins the seat is open
-    again, and no GameOver comes; if the bot's owner created the game, it is cancelled.
+    again, and no GameOver comes. GameService.CancelGame ends such a game for all.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -10,6 +10,8 @@ import himeji
 from himeji.rules.errors import HimejiError, InvalidRequest, LimitExceeded, Refused, UnknownAction
 from himeji.v1.game_pb2 import Decision, Game, GameState
 from himeji.v1.game_service_pb2 import (
+    CancelGameRequest,
+    CancelGameResponse,
     CreateGameRequest,
     CreateGameResponse,
     GetDecisionRequest,
@@ -143,6 +145,12 @@ class GameService:
         seat = request.seat if request.HasField("seat") else None
         view = await self._use_cases.resign(current_caller(), request.game_id, seat)
         return ResignResponse(game=await self._game(view))
+
+    async def CancelGame(self, request: CancelGameRequest, _context: Any) -> CancelGameResponse:
+        view = await self._use_cases.cancel_own(
+            current_caller(), request.game_id, request.request_id
+        )
+        return CancelGameResponse(game=await self._game(view))
 
     async def GetGame(self, request: GetGameRequest, _context: Any) -> GetGameResponse:
         view = await self._use_cases.view(request.game_id)
