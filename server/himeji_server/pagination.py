@@ -1,4 +1,4 @@
-"""Pagination of lists: the page size, and page tokens.
+"""What requests for lists have in common: the page size, page tokens, and filters by an enum.
 
 A page token holds a cursor, after which the next page begins, and a digest of the query, so that
 it is refused if the query has changed. It is not secret, and its format may change.
@@ -8,6 +8,7 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Collection
 from typing import Final
 
 from himeji.rules.errors import InvalidRequest
@@ -22,6 +23,15 @@ def size(requested: int) -> int:
     if requested < 0:
         raise InvalidRequest("page_size is less than 0", {"field": "page_size"})
     return min(requested, LARGEST_SIZE) or STANDARD_SIZE
+
+
+def check_filter(value: int, known: Collection[int], field: str) -> None:
+    """Raise InvalidRequest for a filter by a value that this server does not know.
+
+    It may be one of a newer contract: every answer but a refusal would be wrong.
+    """
+    if value not in known:
+        raise InvalidRequest(f"{value} is no value of {field}", {"field": field})
 
 
 def token(cursor: str, *query: object) -> str:

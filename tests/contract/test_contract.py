@@ -74,6 +74,8 @@ OPTIONS = {
     "ruby_package": "Himeji::V1",
     "swift_prefix": "Himeji",
 }
+# What makes a retry of these safe: the decision, and that resigning twice is the same as once.
+SAFE_BY_THEMSELVES = ("SubmitActions", "Resign")
 READING = ("Get", "List", "Watch", "WhoAmI", "NewPosition", "ApplyActions", "Play")
 # GetStandings and GetHistory answer with a collection under a name people know.
 PAGED = ("List", "GetStandings", "GetHistory")
@@ -174,9 +176,39 @@ def test_generating_mends_what_the_freshness_check_found(tmp_path: Path) -> None
     assert run(sys.executable, GENERATE, "--check", tmp_path).returncode == 0
 
 
+def outer_class(file: FileDescriptor) -> str:
+    """Java's class for a file: named after it, and so never like one of its messages."""
+    return "".join(part.capitalize() for part in Path(file.name).stem.split("_")) + "Proto"
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
 def test_every_file_has_the_options_of_the_other_languages(file: FileDescriptor) -> None:
-    assert {option.name: value for option, value in file.GetOptions().ListFields()} == OPTIONS
+    expected = {**OPTIONS, "java_outer_classname": outer_class(file)}
+    assert {option.name: value for option, value in file.GetOptions().ListFields()} == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "breaks"), [("go_package", False), ("java_package", True), ("ruby_package", True)]
+)
+def test_only_the_package_of_go_may_still_change(
+    tmp_path: Path, option: str, *, breaks: bool
+) -> None:
+    shutil.copy(ROOT / "buf.yaml", tmp_path)
+    shutil.copytree(ROOT / "proto", tmp_path / "proto")
+    for file in (tmp_path / "proto/himeji/v1").iterdir():
+        text = file.read_text(encoding="utf-8")
+        file.write_text(
+            re.sub(rf'option {option} = ".*";', f'option {option} = "other";', text),
+            encoding="utf-8",
+        )
+    result = subprocess.run(
+        [str(BUF), "breaking", "--against", str(ROOT)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode != 0, option in result.stdout) == (breaks, breaks), result
 
 
 def test_the_template_generates_with_every_plugin_that_is_here(tmp_path: Path) -> None:
@@ -257,11 +289,39 @@ def test_every_rpc_that_lists_has_pages(method: MethodDescriptor) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [method for method in METHODS if not method.name.startswith(READING)], ids=named
+    "method",
+    [
+        method
+        for method in METHODS
+        if not method.name.startswith(READING) and method.name not in SAFE_BY_THEMSELVES
+    ],
+    ids=named,
 )
 def test_every_rpc_that_changes_something_has_a_request_id(method: MethodDescriptor) -> None:
     field = method.input_type.fields_by_name["request_id"]
     assert (field.type, field.number) == (FieldDescriptor.TYPE_STRING, 1)
+
+
+@pytest.mark.parametrize("name", SAFE_BY_THEMSELVES)
+def test_an_rpc_whose_retry_is_safe_anyway_has_no_request_id(name: str) -> None:
+    [method] = [method for method in METHODS if method.name == name]
+    assert "request_id" not in method.input_type.fields_by_name
+
+
+def test_no_message_is_called_like_a_common_type_of_csharp() -> None:
+    common = {
+        "Action",
+        "Attribute",
+        "Buffer",
+        "Delegate",
+        "Enum",
+        "Func",
+        "Index",
+        "Object",
+        "Range",
+    }
+    common |= {"Random", "String", "Task", "Thread", "Timer", "Tuple", "Type", "Version"}
+    assert {message.name for message in MESSAGES} & common == set()
 
 
 def test_names_survive_every_language() -> None:

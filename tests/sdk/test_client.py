@@ -2,9 +2,11 @@
 
 import random
 import socket
+from types import SimpleNamespace
 
 import grpc
 import pytest
+from himeji import rules
 from himeji.rules.errors import (
     Draining,
     IllegalAction,
@@ -15,8 +17,11 @@ from himeji.rules.errors import (
     Unavailable,
     UnknownGame,
 )
+from himeji.v1.game_pb2 import Game
+from himeji.v1.game_service_pb2 import ListGamesRequest, ListGamesResponse
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
+from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._client.rpc import RpcClient
 from himeji_sdk.connection import Backoff, find_token, proxy_options
 
@@ -47,6 +52,54 @@ def play_on(*games, seed=1):
                 assert asked.game.legal() == asked.legal
                 assert asked.game.to_move == asked.seat == game.seat
                 game.submit(rng.choice(asked.legal))
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """Answers ListGames with short and empty pages; the requests that came."""
+    revision = rules.ruleset("base").revision
+    one, two = (Game(game_id=name, ruleset="base", revision=revision) for name in "ab")
+    one.seats.add()
+    two.seats.add()
+    pages = {
+        "": ListGamesResponse(next_page_token="1"),
+        "1": ListGamesResponse(games=[one], next_page_token="2"),
+        "2": ListGamesResponse(next_page_token="3"),
+        "3": ListGamesResponse(games=[two]),
+    }
+    asked = []
+
+    def call(_rpc, _method, request):
+        asked.append(ListGamesRequest.FromString(request.SerializeToString()))
+        return pages[request.page_token]
+
+    monkeypatch.setattr(RpcClient, "call", call)
+    return asked
+
+
+def test_a_list_goes_on_after_a_short_or_empty_page(listed):
+    with Client(free_target(), "t") as client:
+        assert [game.game_id for game in client.games()] == ["a", "b"]
+        assert {each.page_size for each in listed} == {20}, "all but the token stays"
+        assert [game.game_id for game in client.games(most=1)] == ["a"]
+    assert [each.page_token for each in listed] == ["", "1", "2", "3", "", "1"]
+
+
+def test_a_list_of_a_ladder_goes_on_after_a_short_or_empty_page(monkeypatch):
+    entries = {"": ([], "1"), "1": ([1, 2], "2"), "2": ([], "3"), "3": ([3], "")}
+    sizes = []
+
+    def call(_client, _method, page_token, page_size):
+        sizes.append(page_size)
+        found, following = entries[page_token]
+        return SimpleNamespace(entries=found, next_page_token=following)
+
+    monkeypatch.setattr(LadderClient, "call", call)
+    with LadderClient(free_target(), "t") as client:
+        assert client.pages("GetHistory", "entries") == [1, 2, 3]
+        assert client.pages("GetHistory", "entries", 3) == [1, 2, 3]
+        assert client.pages("GetHistory", "entries", 1) == [1]
+    assert sizes == [0] * 4 + [3] * 4 + [1] * 2
 
 
 def test_two_seats_of_one_owner_play_a_whole_game_by_handles(endpoint, new_name):
@@ -136,12 +189,30 @@ def test_resigning_ends_a_game_of_two(endpoint, new_name):
         list(one.replay().verify())
 
 
+def test_who_gives_up_a_seat_before_the_game_begins_can_take_it_again(endpoint, name):
+    with endpoint.client() as client:
+        created = client.create_game()
+        mine = client.join(created, bot=name)
+        mine.resign()
+        assert mine.end is None
+        assert client.join(created, bot=name).seat == mine.seat
+        created.cancel()
+
+
+def test_a_game_that_has_begun_cannot_be_cancelled(endpoint, new_name):
+    with endpoint.client() as client:
+        one, _ = begin(client, new_name)
+        with pytest.raises(Refused, match="resign instead"):
+            one.cancel()
+        one.resign()
+
+
 def test_a_decision_that_does_not_come_is_none(endpoint, name):
     with endpoint.client() as client:
         mine = client.join(client.create_game(), bot=name)
         assert mine.decision(wait=0.2) is None
         assert mine.end is None
-        mine.resign()
+        mine.cancel()
         assert mine.end.reason == "cancelled"
         assert mine.end.rank is None
         list(mine.replay().verify())

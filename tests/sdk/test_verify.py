@@ -233,7 +233,6 @@ CAREFUL_FORGERIES = {
     "an answer without an action": ("played to the end", lambda m: drop(m.log[9].actions, 0)),
     "begun twice": ("played to the end", lambda m: setattr(m.log[9], "cause", START)),
     "begun never": ("played to the end", lambda m: set_first(m.log, cause=ANSWER, seat=0)),
-    "an unknown cause": ("played to the end", lambda m: setattr(m.log[9], "cause", 77)),
     "a stand-in for a seat that plays": (
         "played to the end",
         lambda m: setattr(m.log[9], "cause", STAND_IN),
@@ -318,7 +317,50 @@ def test_a_file_is_the_message_in_json(tmp_path):
     assert json.loads(again.text())["game"]["gameId"] == "g1"
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "{", '{"format": 2}', '{"x": 1}', "\xff"])
+NEWER = {
+    "a cause by its number": lambda r: r["log"][3].update(cause=77),
+    "a cause by its name": lambda r: r["log"][3].update(cause="LOG_CAUSE_NEWER"),
+    "an end of a seat by its number": lambda r: r["log"][-1].update(endReason=77),
+    "an end of a seat by its name": lambda r: r["log"][-1].update(endReason="END_REASON_NEWER"),
+    "an end of the game by its name": lambda r: r["game"]["result"].update(
+        endReason="END_REASON_X"
+    ),
+    "a format": lambda r: r.update(format=2),
+}
+
+
+@pytest.mark.parametrize("change", NEWER.values(), ids=NEWER.keys())
+def test_a_replay_that_needs_a_newer_version_says_so_and_is_not_called_wrong(tmp_path, change):
+    content = json.loads(Replay(GAMES["outlasted"]()).text())
+    change(content)
+    file = tmp_path / "r.json"
+    file.write_text(json.dumps(content))
+    with pytest.raises(VersionMismatch, match=r"made by a newer arena, .*: update himeji"):
+        list(Replay.load(file).verify())
+    shown = CliRunner().invoke(cli.main, ["verify", str(file)])
+    assert shown.exit_code == 1
+    assert "made by a newer arena" in shown.output
+    assert "WRONG" not in shown.output
+
+
+@pytest.mark.parametrize("name", ["a cause by its number", "a cause by its name"])
+def test_an_entry_of_a_newer_arena_is_not_stepped_over(name):
+    content = json.loads(Replay(GAMES["outlasted"]()).text())
+    NEWER[name](content)
+    with pytest.raises(VersionMismatch, match="made by a newer arena"):
+        list(Replay.parse(json.dumps(content)).moments())
+
+
+def test_what_a_newer_arena_adds_to_a_replay_is_ignored():
+    content = json.loads(Replay(GAMES["three seats"]()).text())
+    for place in (content, content["game"], content["game"]["seats"][0], content["log"][3]):
+        place["newField"] = {"deep": [1]}
+    replay = Replay.parse(json.dumps(content))
+    assert list(replay.verify())
+    assert list(replay.moments())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "{", '{"format": -1}', '{"x": 1}', "\xff"])
 def test_what_is_no_replay_is_refused_in_one_sentence(tmp_path, text):
     (tmp_path / "x").write_text(text, encoding="latin-1")
     with pytest.raises(InvalidRequest, match="no replay"):

@@ -58,7 +58,7 @@ def test_a_game_is_watched_while_it_is_played(endpoint, new_name):
 def test_a_game_that_never_began_shows_its_end_alone(endpoint, name):
     with endpoint.client() as client:
         mine = client.join(client.create_game(), bot=name)
-        mine.resign()
+        mine.cancel()
         (sight,) = mine.watch()
     assert sight.game is None
     assert sight.end.reason == "cancelled"

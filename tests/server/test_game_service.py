@@ -25,6 +25,7 @@ from himeji.v1.game_pb2 import (
 )
 from himeji.v1.position_pb2 import OptionValue
 from himeji_server import pagination
+from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
 from himeji_server.store import keys
 from structlog.testing import capture_logs
@@ -155,7 +156,7 @@ async def test_who_resigns_against_the_rival_ends_the_game_and_ranks_behind_it(a
 async def test_one_bot_may_have_all_seats_and_each_answer_brings_the_next_question(arena):
     game = await arena.new_game(A, A)
     follower = Follower(game)
-    decision = await decision_of(arena, game.game_id)
+    decision = await decision_of(arena, game.game_id, event_count=0)
     while True:
         follower.take(decision)
         follower.check(decision)
@@ -186,7 +187,8 @@ async def test_a_retired_bot_plays_no_more_by_calls_either(arena):
 
 
 async def test_a_game_shows_its_commitment_its_options_and_its_plans(arena):
-    plans = [SeatPlan(), SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="house/greedy")]
+    anyone = SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE)
+    plans = [anyone, SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="house/greedy")]
     game = await arena.create(plans=plans, clock=clock(5_000, 100), strike_limit=7)
     assert game.state == GameState.GAME_STATE_WAITING
     assert len(game.chance.commitment) == 32
@@ -308,15 +310,40 @@ async def test_a_notification_that_no_arena_of_ours_publishes_does_no_harm(arena
 
 async def test_who_created_a_game_may_call_it_off_before_it_begins(arena):
     game = await arena.create(2)
-    for _ in range(2):  # twice is the same as once
-        over = (await arena.game("Resign", game_id=game.game_id)).game
+    await arena.join(game.game_id, A)
+    for request_id in ("one", "one", "two", ""):  # twice is the same as once
+        request = {"request_id": request_id, "game_id": game.game_id}
+        over = (await arena.game("CancelGame", **request)).game
         assert over.state == OVER
         assert over.result.end_reason == EndReason.END_REASON_CANCELLED
     error = await refused(arena.join(game.game_id, A))
     assert reason_of(error) == "GAME_ENDED"
-    error = await refused(
-        arena.game("Resign", game_id=(await arena.new_game(A, B)).game_id, seat=7)
-    )
+    error = await refused(arena.game("CancelGame", request_id="one", game_id="another"))
+    assert reason_of(error) == "UNKNOWN_GAME"
+    another = await arena.create(2)
+    error = await refused(arena.game("CancelGame", request_id="one", game_id=another.game_id))
+    assert reason_of(error) == "REQUEST_ID_REUSED"
+
+
+async def test_nobody_else_cancels_a_game_and_nobody_one_that_has_begun(arena, raw):
+    game = await arena.create(2)
+    raw.hset(keys.game(game.game_id), "creator", "somebody-else")
+    error = await refused(arena.game("CancelGame", game_id=game.game_id))
+    assert reason_of(error) == "FORBIDDEN"
+    waiting = (await arena.game("GetGame", game_id=game.game_id)).game
+    assert waiting.state == GameState.GAME_STATE_WAITING
+
+    begun = await arena.new_game(A, B)
+    error = await refused(arena.game("CancelGame", game_id=begun.game_id))
+    assert (error.code(), reason_of(error)) == (grpc.StatusCode.FAILED_PRECONDITION, "REFUSED")
+    await arena.game("Resign", game_id=begun.game_id)
+    error = await refused(arena.game("CancelGame", game_id=begun.game_id))
+    assert reason_of(error) == "GAME_ENDED"
+
+
+async def test_who_has_no_such_seat_gives_none_up(arena):
+    game = await arena.new_game(A, B)
+    error = await refused(arena.game("Resign", game_id=game.game_id, seat=7))
     assert reason_of(error) == "NOT_YOUR_DECISION"
 
 
@@ -330,11 +357,12 @@ async def test_a_token_that_is_bound_to_a_bot_gives_up_its_seats_alone(arena, bo
     assert reason_of(error) == "NOT_YOUR_DECISION"
 
 
-async def test_who_leaves_a_game_of_somebody_else_before_it_begins_leaves_their_seat_open(
-    arena, bound, raw
+@pytest.mark.parametrize("creator", ["local", "somebody-else"])
+async def test_who_leaves_a_game_before_it_begins_leaves_their_seat_open(
+    arena, bound, raw, creator
 ):
     game = await arena.create(3)
-    raw.hset(keys.game(game.game_id), "creator", "somebody-else")
+    raw.hset(keys.game(game.game_id), "creator", creator)
     await arena.join(game.game_id, A, "local/bound")
     for _ in range(2):  # twice is the same as once
         after = (await bound.game("Resign", game_id=game.game_id)).game
@@ -358,7 +386,8 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
     elif end == "void":
         raw.hset(keys.game(game.game_id), "chain", b"broken")
     else:
-        await arena.game("Resign", game_id=game.game_id)
+        way = "CancelGame" if end == "cancelled" else "Resign"
+        await arena.game(way, game_id=game.game_id)
     assert (await arena.game("GetGame", game_id=game.game_id)).game.state == OVER
     assert [*raw.scan_iter("himeji:games:*")] == []
 
@@ -427,16 +456,48 @@ async def test_a_refused_answer_carries_what_the_stream_would_say(arena):
         game_id=game.game_id, decision_id=99, actions=[1], event_count=10**6
     )
     error = await refused(arena.games.SubmitActions(stale, metadata=arena.metadata))
-    current = detail(error, play.Rejected()).current
+    rejected = detail(error, play.Rejected())
+    current = rejected.current
+    assert not rejected.HasField("action")
     assert error.code() is grpc.StatusCode.ABORTED
     assert current == await _same(arena, current)
 
 
+async def test_a_current_decision_that_is_too_large_for_a_status_is_left_out(arena):
+    game = await arena.new_game(A, A)
+    answer = {"game_id": game.game_id, "decision_id": 99, "actions": [1]}
+    large = [Want.WANT_POSITION, Want.WANT_ACTION_TEXTS, Want.WANT_EVENT_TEXTS]
+    for wants, carried in (([], True), (large, False)):
+        error = await refused(arena.game("SubmitActions", **answer, event_count=0, wants=wants))
+        rejected = detail(error, play.Rejected())
+        assert rejected.reason == reason("STALE_DECISION")
+        assert rejected.HasField("current") == carried
+
+
 async def _same(arena, current):
     """The open decision by the other call, at the clock of the first."""
-    found = await decision_of(arena, current.game_id)
+    found = await decision_of(arena, current.game_id, event_count=0)
     found.clocks.CopyFrom(current.clocks)
     return found
+
+
+async def test_a_seat_says_for_whom_it_is_also_where_the_request_did_not(arena):
+    game = await arena.create(plans=[SeatPlan(), SeatPlan()])
+    assert [seat.plan.policy for seat in game.seats] == [SeatPolicy.SEAT_POLICY_ANYONE] * 2
+
+
+def test_a_seat_by_a_policy_that_the_server_does_not_know_is_open_to_nobody():
+    assert may_take(SeatPlan(policy=SeatPolicy.SEAT_POLICY_ANYONE), A)
+    assert not may_take(SeatPlan(policy=99), A)
+
+
+async def test_a_wish_that_the_server_does_not_know_is_ignored(arena):
+    game = await arena.new_game(A, A)
+    wished = await decision_of(arena, game.game_id, wants=[99, Want.WANT_ACTION_TEXTS])
+    plain = await decision_of(arena, game.game_id, wants=[Want.WANT_ACTION_TEXTS])
+    wished.clocks.CopyFrom(plain.clocks)
+    assert wished == plain
+    assert wished.action_texts
 
 
 async def test_a_stranger_can_neither_ask_nor_answer(arena, bound):
@@ -448,6 +509,40 @@ async def test_a_stranger_can_neither_ask_nor_answer(arena, bound):
     assert reason_of(error) == "NOT_YOUR_DECISION"
     error = await refused(arena.game("SubmitActions", game_id=game.game_id, decision_id=1))
     assert reason_of(error) == "INVALID_REQUEST"
+
+
+async def test_a_caller_gets_the_events_it_lacks_and_none_if_it_names_no_count(arena):
+    """The same in GetDecision, SubmitActions, WatchGame and, in test_play.py, Resume."""
+    game = await arena.new_game(A, A)
+    everything = await decision_of(arena, game.game_id, event_count=0)
+    count = len(everything.events)
+    some = await decision_of(arena, game.game_id, event_count=count - 2)
+    none = await decision_of(arena, game.game_id)
+    assert (everything.first_event, some.first_event, none.first_event) == (0, count - 2, count)
+    assert list(some.events) == list(everything.events[-2:])
+    assert not none.events
+
+    for known in (None, 0, count):
+        watch = arena.watch(game.game_id, event_count=known)
+        update = (await watch.read()).update
+        watch.cancel()
+        first = count if known is None else known
+        assert (update.first_event, len(update.events)) == (first, count - first)
+        assert update.HasField("position") == (known is None)
+
+    answered = await submit(arena, none, [none.legal_actions[0]])
+    assert answered.decision.first_event > count
+    assert not answered.decision.events
+    more = await submit(
+        arena, answered.decision, [answered.decision.legal_actions[0]], event_count=count
+    )
+    assert more.decision.first_event == count
+    assert more.decision.events
+
+    await arena.game("Resign", game_id=game.game_id)
+    over = (await arena.game("GetDecision", game_id=game.game_id)).game_over
+    assert over.first_event > count
+    assert not over.events
 
 
 async def test_a_claim_of_more_events_than_there_are_brings_them_all(arena):
@@ -542,8 +637,9 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
             continue
         error = await refused(arena.game("ListGames", page_token=forged))
         assert reason_of(error) == "INVALID_REQUEST"
-    error = await refused(arena.game("ListGames", page_size=-1))
-    assert reason_of(error) == "INVALID_REQUEST"
+    for wrong in ({"page_size": -1}, {"state": 99}):
+        error = await refused(arena.game("ListGames", **wrong))
+        assert reason_of(error) == "INVALID_REQUEST"
 
 
 async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):
@@ -558,7 +654,7 @@ async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):
 async def test_a_replay_of_a_running_game_goes_as_far_as_the_game(arena):
     game = await arena.new_game(A, A)
     follower = Follower(game)
-    decision = await decision_of(arena, game.game_id)
+    decision = await decision_of(arena, game.game_id, event_count=0)
     for _ in range(12):
         follower.take(decision)
         answer = await submit(
@@ -584,14 +680,13 @@ async def read_all(call):
 
 async def test_a_spectator_sees_the_position_and_then_everything_that_happens(arena):
     game = await arena.new_game(A, B, C)
-    early = arena.watch(game.game_id, wants=[Want.WANT_EVENT_TEXTS])
+    early = arena.watch(game.game_id, event_count=0, wants=[Want.WANT_EVENT_TEXTS])
     reading = asyncio.create_task(read_all(early))
     await asyncio.gather(*(play_by_calls(arena, game.game_id, seat) for seat in range(3)))
     messages = await reading
     assert await early.code() is grpc.StatusCode.OK
     updates = [m.update for m in messages if m.HasField("update")]
-    assert updates[0].HasField("position")
-    assert not any(update.HasField("position") for update in updates[1:])
+    assert not any(update.HasField("position") for update in updates)
     follower = Follower(game)
     for update in updates:
         follower.take(update)
@@ -605,9 +700,31 @@ async def test_a_spectator_sees_the_position_and_then_everything_that_happens(ar
     assert last.kind == kind("COMPLETE")
 
 
+async def test_a_spectator_is_told_the_seats_when_something_about_them_changes(arena):
+    stream = Stream(arena, A)
+    await stream.open()
+    game = await arena.new_game(A, B)
+    watch = arena.watch(game.game_id, event_count=0)
+    first = (await watch.read()).update
+    assert [(seat.bot, seat.connected) for seat in first.seats] == [(A, True), (B, False)]
+    assert first.seats == (await arena.game("GetGame", game_id=game.game_id)).game.seats
+    decision = await decision_of(arena, game.game_id)
+    await submit(arena, decision, [decision.legal_actions[0]])
+    assert not (await watch.read()).update.seats
+    decision = await decision_of(arena, game.game_id)
+    await refused(
+        submit(arena, decision, [next(a for a in range(500) if a not in decision.legal_actions)])
+    )
+    await submit(arena, decision, [decision.legal_actions[0]])
+    strikes = [seat.strikes for seat in (await watch.read()).update.seats]
+    assert strikes[decision.seat] == 1
+    watch.cancel()
+    await stream.cut()
+
+
 async def test_a_spectator_goes_on_where_they_were(arena):
     game = await arena.new_game(A, A)
-    first = arena.watch(game.game_id)
+    first = arena.watch(game.game_id, event_count=0)
     update = (await first.read()).update
     first.cancel()
     follower = Follower(game)

@@ -1,6 +1,7 @@
 """Fair play: what chance does not explain is flagged, and nothing is changed by it."""
 
 import pytest
+from himeji.rules.errors import InvalidRequest
 from himeji.v1.ladder_service_pb2 import FlagKind
 from himeji_server.ladder.fair_play import binomial_tail, frequent_opponents
 from himeji_server.ladder.standings import StandingsRow
@@ -23,6 +24,11 @@ async def flags(process, kind=FlagKind.FLAG_KIND_UNSPECIFIED, **filters):
         filters["ladder"], filters["bot"], kind, 0, ""
     )
     return found
+
+
+async def test_flags_of_a_kind_that_the_server_does_not_know_are_refused(process):
+    with pytest.raises(InvalidRequest, match="99 is no value of kind"):
+        await flags(process, kind=99)
 
 
 def row(*opponents):

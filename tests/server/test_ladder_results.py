@@ -374,3 +374,5 @@ async def test_the_audit_log_is_listed_by_kind_in_pages(process):
         if not token:
             break
     assert found == [5, 4, 3, 2, 1]
+    with pytest.raises(InvalidRequest, match="99 is no value of kind"):
+        await audited(process, kind=99)

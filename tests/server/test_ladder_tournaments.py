@@ -193,6 +193,8 @@ async def test_tournaments_are_listed_the_newest_first_in_pages(process):
     assert not last
     playing, _ = await process.tournaments.list_tournaments(PLAYING, 0, "")
     assert [each.name for each in playing] == ["three", "one"]
+    with pytest.raises(InvalidRequest, match="99 is no value of state"):
+        await process.tournaments.list_tournaments(99, 0, "")
     with pytest.raises(NotFound, match="there is no tournament four"):
         await process.tournaments.get("four")
 

@@ -153,6 +153,10 @@ class Client:
         request = games_pb2.JoinGameRequest(game_id=game_id, bot=bot)
         await self.games.JoinGame(request, metadata=self.metadata, timeout=120)
 
+    async def cancel(self, game_id):
+        request = games_pb2.CancelGameRequest(game_id=game_id)
+        await self.games.CancelGame(request, metadata=self.metadata, timeout=120)
+
     async def resign(self, game_id):
         request = games_pb2.ResignRequest(game_id=game_id)
         await self.games.Resign(request, metadata=self.metadata, timeout=120)
@@ -279,7 +283,7 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         games = [await client.create() for _ in range(2)]
         error = await refused(client.create())
         assert told(error) == (errors.LimitExceeded, "waiting_games_per_owner", "2")
-        await client.resign(games[0])
+        await client.cancel(games[0])
         await eventually(client.create)
 
 

@@ -135,6 +135,17 @@ def test_refusals_are_json_where_json_is_asked_for(place):
         assert set(answer.json) == {"reason", "message"}
 
 
+def test_an_empty_page_of_games_does_not_say_that_there_are_none_at_all(place):
+    visitor = place.visitor()
+    assert visitor.post("/play", {"ruleset": "solo", "seat": "0"}).status == 303
+    token = last = ""
+    while token := visitor.get(f"/api/games?page_size=1&page_token={token}").json[
+        "next_page_token"
+    ]:
+        last = token
+    assert "There are none on this page." in visitor.get(f"/games?page_token={last}").text
+
+
 def test_a_form_that_is_too_large_or_nonsense_is_refused(place):
     visitor = place.visitor()
     assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 429
@@ -298,6 +309,23 @@ def test_a_seat_belongs_to_its_browser_alone(place):
     assert "Your turn" not in other.get(f"/games/{game_id}").text
     assert owner.post(f"/games/{game_id}/resign").status == 200
     assert owner.json(f"/api/games/{game_id}")["game"]["state"] == "over"
+
+
+def test_a_game_that_has_not_begun_is_cancelled_by_its_guest_alone(place):
+    owner, other = place.visitor(), place.visitor()
+    game_id = owner.sit("base", seats="2", against="local/not-here")
+    other.sit()
+    shown = owner.get(f"/games/{game_id}").text
+    assert f"/games/{game_id}/cancel" in shown
+    assert f"/games/{game_id}/resign" not in shown
+    assert place.visitor().post(f"/games/{game_id}/cancel").status == 403
+    assert other.post(f"/games/{game_id}/cancel").status == 409
+    assert owner.json(f"/api/games/{game_id}")["game"]["state"] == "waiting"
+    assert owner.post(f"/games/{game_id}/cancel").status == 200
+    assert owner.json(f"/api/games/{game_id}")["game"]["end_reason"] == "cancelled"
+    begun = owner.sit()
+    assert f"/games/{begun}/resign" in owner.get(f"/games/{begun}").text
+    assert owner.post(f"/games/{begun}/cancel").status == 409
 
 
 def test_the_session_is_a_cookie_that_scripts_and_other_sites_do_not_get(place):

@@ -166,6 +166,7 @@ async def test_a_seed_gives_the_position_that_the_engine_gives(stub, name, seats
 async def test_without_a_seed_the_server_chooses_one_and_says_which(stub):
     first, second = await new(stub), await new(stub)
     assert first.seed != second.seed
+    assert all(0 <= answer.seed < 2**53 for answer in (first, second)), "JavaScript's numbers"
     assert first.position.seats == min(BASE.seat_counts)
     assert (await new(stub, seed=first.seed)).position == first.position
 

@@ -172,6 +172,15 @@ def printed(name, ruleset=BASE):
     return part.kind, part.number, faces, {fact.name: fact.value for fact in part.facts}
 
 
+def test_a_part_of_the_board_that_nothing_else_means_has_no_number_and_0_is_one():
+    parts = [part for ruleset in rules.RULESETS.values() for part in message(ruleset).board]
+    without = {part.kind for part in parts if not part.HasField("number")}
+    assert without == {"caps", "game", "limits", "rival-start", "score", "tea-price", "well"}
+    assert not any(part.HasField("number") for part in parts if part.kind in without)
+    for first in ("gate", "audience"):
+        assert (board(first).HasField("number"), board(first).number) == (True, 0)
+
+
 def test_the_board_says_what_is_printed_on_it():
     offers = {"offer-1": [Effect(op="gardener")], "offer-2": [Effect(op="courtier")]}
     assert printed("outside-left") == ("space", 6, offers, {"printed": 5})

@@ -121,7 +121,7 @@ const on = {
   gameOver({ gameId, seat, result }) {
     known.delete(gameId);
     unanswered.delete(gameId);
-    const reason = result.endReason.replace("END_REASON_", "").toLowerCase();
+    const reason = String(result.endReason).replace("END_REASON_", "").toLowerCase();
     const { score, rank } = result.seats[seat] ?? {}; // a void game has no ranks
     console.log(`game ${gameId} is over (${reason}): ${score} points, rank ${rank}`);
     over ||= gameId === mine;

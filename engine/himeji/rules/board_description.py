@@ -21,7 +21,7 @@ def goods_parts(rules: Ruleset, box: Box[Any]) -> Iterator[BoardPart]:
     limited = [good for good in rules.goods if box.caps[good] < UNLIMITED]
     caps = tuple((GOOD_NAMES[good], box.caps[good]) for good in limited)
     words = f"The most that a clan can have ({rules.cap_rule})."
-    yield BoardPart("caps", "caps", 0, words, (), caps)
+    yield BoardPart("caps", "caps", None, words, (), caps)
     rule = rules.scoring_rule("resources")
     words = f"The points of so many units of one resource at the end ({rule})."
     for units, points in enumerate(box.resource_points):
@@ -29,4 +29,4 @@ def goods_parts(rules: Ruleset, box: Box[Any]) -> Iterator[BoardPart]:
         yield BoardPart(name, "resource-points", units, words, (), (("points", points),))
     words = f"How many coins and seals, added up, are a point at the end ({rule})."
     per_point = (("per_point", box.coins_per_point),)
-    yield BoardPart("coins-and-seals", "score", 0, words, (), per_point)
+    yield BoardPart("coins-and-seals", "score", None, words, (), per_point)

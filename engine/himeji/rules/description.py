@@ -58,12 +58,12 @@ class Component(NamedTuple):
 class BoardPart(NamedTuple):
     """A printed part of the boards, or numbers that hold for the whole game.
 
-    `number` is what positions call it among the parts of its kind; 0 where they do not.
+    `number` is what positions call it among the parts of its kind; None where they do not.
     """
 
     id: str
     kind: str
-    number: int
+    number: int | None
     text: str
     faces: tuple[Face, ...]
     facts: tuple[tuple[str, int], ...]

@@ -443,7 +443,9 @@ class ListOwnersResponse(_message.Message):
     OWNERS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def owners(self) -> _containers.RepeatedCompositeFieldContainer[Global___Owner]:
         """The owners, ascending by name."""
@@ -615,7 +617,9 @@ class ListBotsResponse(_message.Message):
     BOTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___Bot]:
         """The bots, ascending by name."""
@@ -783,7 +787,9 @@ class ListBotVersionsResponse(_message.Message):
     BOT_VERSIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def bot_versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotVersion]:
         """The versions, the newest first."""
@@ -1042,7 +1048,9 @@ class ListTokensResponse(_message.Message):
     TOKENS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def tokens(self) -> _containers.RepeatedCompositeFieldContainer[Global___Token]:
         """The tokens, the newest first."""

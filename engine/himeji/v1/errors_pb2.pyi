@@ -194,7 +194,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Status: DEADLINE_EXCEEDED. Metadata: none.
     """
     ERROR_REASON_UNSUPPORTED: _ErrorReason.ValueType  # 91
-    """The method or option exists in the contract, but this server does not implement it.
+    """The method or option exists in the contract, but this server does not implement it; on the
+    stream, a message in which this server knows no member.
     Status: UNIMPLEMENTED. Metadata: method or field (which one).
     """
     ERROR_REASON_INTERNAL_FAULT: _ErrorReason.ValueType  # 99
@@ -388,7 +389,8 @@ ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason.ValueType  # 90
 Status: DEADLINE_EXCEEDED. Metadata: none.
 """
 ERROR_REASON_UNSUPPORTED: ErrorReason.ValueType  # 91
-"""The method or option exists in the contract, but this server does not implement it.
+"""The method or option exists in the contract, but this server does not implement it; on the
+stream, a message in which this server knows no member.
 Status: UNIMPLEMENTED. Metadata: method or field (which one).
 """
 ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 99

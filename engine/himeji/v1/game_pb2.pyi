@@ -40,7 +40,9 @@ class _WantEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Want.ValueType],
     """The text of each event."""
 
 class Want(_Want, metaclass=_WantEnumTypeWrapper):
-    """What a client wants a Decision (and what is like it) to carry beyond its fixed parts."""
+    """What a client wants a Decision (and what is like it) to carry beyond its fixed parts. The server
+    ignores what it does not know.
+    """
 
 WANT_UNSPECIFIED: Want.ValueType  # 0
 """Nothing; ignored."""
@@ -92,7 +94,9 @@ class _EndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndReason.V
     """
 
 class EndReason(_EndReason, metaclass=_EndReasonEnumTypeWrapper):
-    """Why a game, or a seat's part in it, ended."""
+    """Why a game, or a seat's part in it, ended. A number that you do not know is an end as well: any
+    but 0 is. Whether a game is over, GameState says.
+    """
 
 END_REASON_UNSPECIFIED: EndReason.ValueType  # 0
 """It has not ended."""
@@ -161,7 +165,7 @@ class _SeatPolicy:
 class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEAT_POLICY_UNSPECIFIED: _SeatPolicy.ValueType  # 0
-    """The same as ANYONE."""
+    """Never sent; in a request: the same as ANYONE."""
     SEAT_POLICY_ANYONE: _SeatPolicy.ValueType  # 1
     """Any bot."""
     SEAT_POLICY_OWNER: _SeatPolicy.ValueType  # 2
@@ -172,10 +176,10 @@ class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy
     """
 
 class SeatPolicy(_SeatPolicy, metaclass=_SeatPolicyEnumTypeWrapper):
-    """Who may take a seat."""
+    """Who may take a seat. If you do not know the policy of a seat, it is not open to you."""
 
 SEAT_POLICY_UNSPECIFIED: SeatPolicy.ValueType  # 0
-"""The same as ANYONE."""
+"""Never sent; in a request: the same as ANYONE."""
 SEAT_POLICY_ANYONE: SeatPolicy.ValueType  # 1
 """Any bot."""
 SEAT_POLICY_OWNER: SeatPolicy.ValueType  # 2
@@ -319,7 +323,7 @@ class ClockState(_message.Message):
     @_builtins.property
     def deadline(self) -> _timestamp_pb2.Timestamp:
         """When the flag of the asked seat falls, by the store's clock. `left` is the better measure
-        for a client whose own clock may be wrong. Absent when nobody is asked.
+        for a client whose own clock may be wrong. Absent when no clock runs.
         """
 
     def __init__(
@@ -662,7 +666,8 @@ class GameSeat(_message.Message):
     """Whether the seat has answered its seating, or joined by itself."""
     connected: _builtins.bool
     """Whether the bot has a Play stream at this moment. Informative only: a disconnect stops
-    nothing, and unary players never have one.
+    nothing, and unary players never have one. Seated tells it of the receiver alone, a Replay of
+    nobody.
     """
     strikes: _builtins.int
     """Illegal answers given so far."""
@@ -726,8 +731,8 @@ Global___SeatPlan: _TypeAlias = SeatPlan  # noqa: Y015
 class Decision(_message.Message):
     """A question to a seat, with all that is needed to answer it.
 
-    Losing any earlier message is harmless: ids, legal actions and clocks stand here, and either
-    the position does or the events reach back to the last one that the client said it has.
+    Losing any earlier message is harmless: ids, legal actions and clocks stand here; the position
+    does if it is wanted, and the events reach back to the last one that the client said it has.
 
     For servers: first_event, events and position have the same numbers here, in GameOver and in
     GameUpdate, so that the encoding of an event can be made once and shared by all three.
@@ -765,7 +770,9 @@ class Decision(_message.Message):
     """Illegal answers that the seat has given so far in this game."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
-        """What happened since the last event that this seat was sent, or said it has, in order."""
+        """What happened since the last event that this seat was sent, or said it has, in order. Empty in
+        the first Decision of a client that asked for none of the past by leaving event_count out.
+        """
 
     @_builtins.property
     def position(self) -> _position_pb2.Position:

@@ -44,7 +44,7 @@ class _LogCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LogCause.Val
     """The game was ended from outside the rules: cancelled, unseated, no contest or adjudicated."""
 
 class LogCause(_LogCause, metaclass=_LogCauseEnumTypeWrapper):
-    """How an entry of the log came about."""
+    """How an entry of the log came about. Who does not know one cannot replay the game."""
 
 LOG_CAUSE_UNSPECIFIED: LogCause.ValueType  # 0
 """Never sent."""
@@ -227,7 +227,9 @@ class GetDecisionRequest(_message.Message):
     seat: _builtins.int
     """The seat, where the caller has more than one in the game. Absent: any of the caller's."""
     event_count: _builtins.int
-    """How many events of the game the caller has; those after come along. 0: all come."""
+    """How many events of the game the caller has; those after come along. 0, or more than there are:
+    all come. Absent: none come.
+    """
     @_builtins.property
     def wait(self) -> _duration_pb2.Duration:
         """How long to wait if the seat is not asked now; at most as long as the server allows, which
@@ -245,14 +247,19 @@ class GetDecisionRequest(_message.Message):
         seat: _builtins.int | None = ...,
         wait: _duration_pb2.Duration | None = ...,
         wants: _abc.Iterable[_game_pb2.Want.ValueType] | None = ...,
-        event_count: _builtins.int = ...,
+        event_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat", "wait", b"wait"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "_seat", b"_seat", "event_count", b"event_count", "seat", b"seat", "wait", b"wait"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "event_count", b"event_count", "game_id", b"game_id", "seat", b"seat", "wait", b"wait", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "_seat", b"_seat", "event_count", b"event_count", "game_id", b"game_id", "seat", b"seat", "wait", b"wait", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__event_count: _TypeAlias = _typing.Literal["event_count"]  # noqa: Y015
+    _WhichOneofArgType__event_count: _TypeAlias = _typing.Literal["_event_count", b"_event_count"]  # noqa: Y015
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__event_count) -> _WhichOneofReturnType__event_count | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___GetDecisionRequest: _TypeAlias = GetDecisionRequest  # noqa: Y015
@@ -299,22 +306,19 @@ class SubmitActionsRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
     GAME_ID_FIELD_NUMBER: _builtins.int
     DECISION_ID_FIELD_NUMBER: _builtins.int
     ACTIONS_FIELD_NUMBER: _builtins.int
     WANTS_FIELD_NUMBER: _builtins.int
     EVENT_COUNT_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in CreateGame. Not needed for safety: decision id and actions make
-    a retry safe by themselves.
-    """
     game_id: _builtins.str
     """The game."""
     decision_id: _builtins.int
-    """The decision that is answered."""
+    """The decision that is answered. Together with the actions it makes a retry safe."""
     event_count: _builtins.int
-    """How many events of the game the caller has; those after come with a next decision. 0: all."""
+    """How many events of the game the caller has; those after come with a next decision. 0, or more
+    than there are: all come. Absent: none come.
+    """
     @_builtins.property
     def actions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The action and, if planned, those to follow, as in Act. At least one."""
@@ -326,18 +330,19 @@ class SubmitActionsRequest(_message.Message):
     def __init__(
         self,
         *,
-        request_id: _builtins.str = ...,
         game_id: _builtins.str = ...,
         decision_id: _builtins.int = ...,
         actions: _abc.Iterable[_builtins.int] | None = ...,
         wants: _abc.Iterable[_game_pb2.Want.ValueType] | None = ...,
-        event_count: _builtins.int = ...,
+        event_count: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "event_count", b"event_count"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "request_id", b"request_id", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_event_count", b"_event_count", "actions", b"actions", "decision_id", b"decision_id", "event_count", b"event_count", "game_id", b"game_id", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__event_count: _TypeAlias = _typing.Literal["event_count"]  # noqa: Y015
+    _WhichOneofArgType__event_count: _TypeAlias = _typing.Literal["_event_count", b"_event_count"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__event_count) -> _WhichOneofReturnType__event_count | None: ...
 
 Global___SubmitActionsRequest: _TypeAlias = SubmitActionsRequest  # noqa: Y015
 
@@ -385,13 +390,8 @@ class ResignRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
     GAME_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in CreateGame. Not needed for safety: resigning twice is the same as
-    once.
-    """
     game_id: _builtins.str
     """The game."""
     seat: _builtins.int
@@ -399,13 +399,12 @@ class ResignRequest(_message.Message):
     def __init__(
         self,
         *,
-        request_id: _builtins.str = ...,
         game_id: _builtins.str = ...,
         seat: _builtins.int | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "game_id", b"game_id", "request_id", b"request_id", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "game_id", b"game_id", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
@@ -436,6 +435,58 @@ class ResignResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResignResponse: _TypeAlias = ResignResponse  # noqa: Y015
+
+@_typing.final
+class CancelGameRequest(_message.Message):
+    """Request of CancelGame."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """For logs, and matched as in CreateGame. Not needed for safety: cancelling twice is the same as
+    once.
+    """
+    game_id: _builtins.str
+    """The game."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        game_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelGameRequest: _TypeAlias = CancelGameRequest  # noqa: Y015
+
+@_typing.final
+class CancelGameResponse(_message.Message):
+    """Response of CancelGame."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def game(self) -> _game_pb2.Game:
+        """The game, which is over with END_REASON_CANCELLED."""
+
+    def __init__(
+        self,
+        *,
+        game: _game_pb2.Game | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelGameResponse: _TypeAlias = CancelGameResponse  # noqa: Y015
 
 @_typing.final
 class GetGameRequest(_message.Message):
@@ -506,7 +557,9 @@ class ListGamesRequest(_message.Message):
     were then.
     """
     state: _game_pb2.GameState.ValueType
-    """Only games in this state. Unspecified: all."""
+    """Only games in this state. Unspecified: all. A number that the server does not know is
+    INVALID_REQUEST.
+    """
     ruleset: _builtins.str
     """Only games of this ruleset. Empty: all."""
     ladder: _builtins.str
@@ -546,7 +599,9 @@ class ListGamesResponse(_message.Message):
     GAMES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Game]:
         """The games, the newest first by creation."""
@@ -626,7 +681,11 @@ class Replay(_message.Message):
     LOG_FIELD_NUMBER: _builtins.int
     CHANCE_FIELD_NUMBER: _builtins.int
     format: _builtins.int
-    """The version of this format: 1."""
+    """The version of this format: 1. It grows only when a verifier of the version before would be
+    wrong about a replay; fields, causes and end reasons are added without. Ignore fields that you
+    do not know; a replay with a cause that you do not know is of a newer arena, and cannot be
+    replayed.
+    """
     engine_version: _builtins.str
     """The version of the engine that the game ended with."""
     @_builtins.property
@@ -756,8 +815,9 @@ class WatchGameRequest(_message.Message):
     game_id: _builtins.str
     """The game."""
     event_count: _builtins.int
-    """How many events of the game the caller has. Absent: none; the stream then begins with the
-    position. Set: it begins with the events after those, with the position only if wanted.
+    """How many events of the game the caller has; the stream begins with those after. 0, or more than
+    there are: all come. Absent: none of the past come; the stream begins with the position instead.
+    A game that has not begun has neither yet; its events come when it begins.
     """
     @_builtins.property
     def wants(self) -> _containers.RepeatedScalarFieldContainer[_game_pb2.Want.ValueType]:
@@ -850,7 +910,9 @@ class GameUpdate(_message.Message):
     """What it is asked: a number that GetRuleset names under `decision_kinds`. 0: nobody is asked."""
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
-        """What happened since the update before, in order."""
+        """What happened since the update before, in order; in the first update, what event_count of the
+        request asks for.
+        """
 
     @_builtins.property
     def position(self) -> _position_pb2.Position:
@@ -860,11 +922,13 @@ class GameUpdate(_message.Message):
 
     @_builtins.property
     def clocks(self) -> _game_pb2.ClockState:
-        """The clocks. Absent in an untimed game."""
+        """The clocks. Absent in an untimed game, and unless the game is being played."""
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.GameSeat]:
-        """The seats, where something about them changed, all of them; else empty."""
+        """All seats, if something about them is not as in the update before; else empty. Whether a bot
+        connects or disconnects makes no update of its own.
+        """
 
     def __init__(
         self,

@@ -63,6 +63,11 @@ class GameServiceStub:
                 request_serializer=himeji_dot_v1_dot_game__service__pb2.ResignRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_game__service__pb2.ResignResponse.FromString,
                 _registered_method=True)
+        self.CancelGame = channel.unary_unary(
+                '/himeji.v1.GameService/CancelGame',
+                request_serializer=himeji_dot_v1_dot_game__service__pb2.CancelGameRequest.SerializeToString,
+                response_deserializer=himeji_dot_v1_dot_game__service__pb2.CancelGameResponse.FromString,
+                _registered_method=True)
         self.GetGame = channel.unary_unary(
                 '/himeji.v1.GameService/GetGame',
                 request_serializer=himeji_dot_v1_dot_game__service__pb2.GetGameRequest.SerializeToString,
@@ -123,8 +128,16 @@ class GameServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Resign(self, request, context):
-        """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
-        else the seat is open again, as if they had never taken it.
+        """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
+        again, as if it had never been taken.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelGame(self, request, context):
+        """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
+        it is FORBIDDEN, after the beginning REFUSED: resign then.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -186,6 +199,11 @@ def add_GameServiceServicer_to_server(servicer, server):
                     servicer.Resign,
                     request_deserializer=himeji_dot_v1_dot_game__service__pb2.ResignRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_game__service__pb2.ResignResponse.SerializeToString,
+            ),
+            'CancelGame': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelGame,
+                    request_deserializer=himeji_dot_v1_dot_game__service__pb2.CancelGameRequest.FromString,
+                    response_serializer=himeji_dot_v1_dot_game__service__pb2.CancelGameResponse.SerializeToString,
             ),
             'GetGame': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGame,
@@ -347,6 +365,33 @@ class GameService:
             '/himeji.v1.GameService/Resign',
             himeji_dot_v1_dot_game__service__pb2.ResignRequest.SerializeToString,
             himeji_dot_v1_dot_game__service__pb2.ResignResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelGame(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/himeji.v1.GameService/CancelGame',
+            himeji_dot_v1_dot_game__service__pb2.CancelGameRequest.SerializeToString,
+            himeji_dot_v1_dot_game__service__pb2.CancelGameResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -50,8 +50,12 @@ class GameServiceStub:
     ErrorInfo and a Rejected.
     """
     Resign: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]
-    """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
-    else the seat is open again, as if they had never taken it.
+    """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
+    again, as if it had never been taken.
+    """
+    CancelGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.CancelGameRequest, _game_service_pb2.CancelGameResponse]
+    """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
+    it is FORBIDDEN, after the beginning REFUSED: resign then.
     """
     GetGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]
     """Gets a game without its position."""
@@ -86,8 +90,12 @@ class GameServiceAsyncStub(GameServiceStub):
     ErrorInfo and a Rejected.
     """
     Resign: _aio.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]  # type: ignore[assignment]
-    """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
-    else the seat is open again, as if they had never taken it.
+    """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
+    again, as if it had never been taken.
+    """
+    CancelGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.CancelGameRequest, _game_service_pb2.CancelGameResponse]  # type: ignore[assignment]
+    """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
+    it is FORBIDDEN, after the beginning REFUSED: resign then.
     """
     GetGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]  # type: ignore[assignment]
     """Gets a game without its position."""
@@ -149,8 +157,18 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.ResignRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.ResignResponse, _abc.Awaitable[_game_service_pb2.ResignResponse]]:
-        """Gives a game up. Before the game begins, whoever created it cancels it by this; of anybody
-        else the seat is open again, as if they had never taken it.
+        """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
+        again, as if it had never been taken.
+        """
+
+    @_abc_1.abstractmethod
+    def CancelGame(
+        self,
+        request: _game_service_pb2.CancelGameRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_game_service_pb2.CancelGameResponse, _abc.Awaitable[_game_service_pb2.CancelGameResponse]]:
+        """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
+        it is FORBIDDEN, after the beginning REFUSED: resign then.
         """
 
     @_abc_1.abstractmethod

@@ -238,7 +238,9 @@ class ListLaddersResponse(_message.Message):
     LADDERS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def ladders(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ladder]:
         """The ladders, ascending by name."""
@@ -400,7 +402,9 @@ class ListTicketsResponse(_message.Message):
     TICKETS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def tickets(self) -> _containers.RepeatedCompositeFieldContainer[Global___Ticket]:
         """The tickets, the oldest first."""
@@ -650,7 +654,9 @@ class GetStandingsResponse(_message.Message):
     SEASON_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     season: _builtins.int
     """The season that the table is of."""
     games: _builtins.int
@@ -726,7 +732,9 @@ class GetHistoryResponse(_message.Message):
     ENTRIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___HistoryEntry]:
         """The games, newest first."""
@@ -1244,7 +1252,9 @@ class ListSeasonsResponse(_message.Message):
     SEASONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def seasons(self) -> _containers.RepeatedCompositeFieldContainer[Global___Season]:
         """The seasons, the newest first."""
@@ -1862,7 +1872,9 @@ class ListTournamentsRequest(_message.Message):
     were then.
     """
     state: Global___TournamentState.ValueType
-    """Only tournaments in this state. Unspecified: all."""
+    """Only tournaments in this state. Unspecified: all. A number that the server does not know is
+    INVALID_REQUEST.
+    """
     def __init__(
         self,
         *,
@@ -1887,7 +1899,9 @@ class ListTournamentsResponse(_message.Message):
     TOURNAMENTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def tournaments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tournament]:
         """The tournaments, the newest first."""

@@ -83,8 +83,7 @@ class _StreamEndKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StreamE
     """
     STREAM_END_KIND_PROTOCOL_ERROR: _StreamEndKind.ValueType  # 7
     """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-    messages, a message without a body) or sent bytes that are no message. Status
-    INVALID_ARGUMENT.
+    messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
     """
     STREAM_END_KIND_LIMIT_EXCEEDED: _StreamEndKind.ValueType  # 8
     """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
@@ -123,8 +122,7 @@ client. Status FAILED_PRECONDITION.
 """
 STREAM_END_KIND_PROTOCOL_ERROR: StreamEndKind.ValueType  # 7
 """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-messages, a message without a body) or sent bytes that are no message. Status
-INVALID_ARGUMENT.
+messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
 """
 STREAM_END_KIND_LIMIT_EXCEEDED: StreamEndKind.ValueType  # 8
 """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
@@ -476,8 +474,9 @@ class Resume(_message.Message):
     game_id: _builtins.str
     """The game."""
     event_count: _builtins.int
-    """How many events of the game the client has; those after come with the next message about the
-    game. Absent: none it can use; then all events and the position come.
+    """How many events of the game the client has; those after come with the next Decision or GameOver.
+    0, or more than there are: all come. Absent: none of the past come; the next Decision has the
+    position instead.
     """
     def __init__(
         self,
@@ -740,7 +739,7 @@ Global___Act: _TypeAlias = Act  # noqa: Y015
 @_typing.final
 class Resign(_message.Message):
     """Gives a game up. Needs no open decision. Safe to repeat. Before the game begins the seat is open
-    again, and no GameOver comes; if the bot's owner created the game, it is cancelled.
+    again, and no GameOver comes. GameService.CancelGame ends such a game for all.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -800,7 +799,7 @@ class Rejected(_message.Message):
     rule: _builtins.str
     """ILLEGAL_ACTION: the rule that forbids the action, such as "B-2.5". May be empty."""
     action: _builtins.int
-    """ILLEGAL_ACTION, UNKNOWN_ACTION: the action."""
+    """ILLEGAL_ACTION, UNKNOWN_ACTION: the action. Absent for other reasons."""
     strikes: _builtins.int
     """Illegal answers that the seat has given in this game, this one included; one that was repeated
     counts once.
@@ -823,7 +822,9 @@ class Rejected(_message.Message):
 
     @_builtins.property
     def current(self) -> _game_pb2.Decision:
-        """STALE_DECISION: the open decision of the seat. Absent: the seat is not asked."""
+        """STALE_DECISION: the open decision of the seat. Absent: the seat is not asked, or, among the
+        details of a status, the decision would be too large for them. GetDecision has it.
+        """
 
     @_builtins.property
     def retry_delay(self) -> _duration_pb2.Duration:
@@ -839,7 +840,7 @@ class Rejected(_message.Message):
         game_id: _builtins.str = ...,
         decision_id: _builtins.int = ...,
         rule: _builtins.str = ...,
-        action: _builtins.int = ...,
+        action: _builtins.int | None = ...,
         legal_actions: _abc.Iterable[_builtins.int] | None = ...,
         strikes: _builtins.int = ...,
         strike_limit: _builtins.int = ...,
@@ -849,11 +850,13 @@ class Rejected(_message.Message):
         ladder: _builtins.str = ...,
         incident: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["current", b"current", "retry_delay", b"retry_delay", "standing", b"standing"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_action", b"_action", "action", b"action", "current", b"current", "retry_delay", b"retry_delay", "standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "current", b"current", "decision_id", b"decision_id", "game_id", b"game_id", "incident", b"incident", "ladder", b"ladder", "legal_actions", b"legal_actions", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay", "rule", b"rule", "standing", b"standing", "strike_limit", b"strike_limit", "strikes", b"strikes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_action", b"_action", "action", b"action", "current", b"current", "decision_id", b"decision_id", "game_id", b"game_id", "incident", b"incident", "ladder", b"ladder", "legal_actions", b"legal_actions", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay", "rule", b"rule", "standing", b"standing", "strike_limit", b"strike_limit", "strikes", b"strikes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__action: _TypeAlias = _typing.Literal["action"]  # noqa: Y015
+    _WhichOneofArgType__action: _TypeAlias = _typing.Literal["_action", b"_action"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__action) -> _WhichOneofReturnType__action | None: ...
 
 Global___Rejected: _TypeAlias = Rejected  # noqa: Y015
 

@@ -26,14 +26,14 @@ from himeji.v1 import castle_pb2 as himeji_dot_v1_dot_castle__pb2
 from himeji.v1 import duel_pb2 as himeji_dot_v1_dot_duel__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18himeji/v1/position.proto\x12\thimeji.v1\x1a\x16himeji/v1/castle.proto\x1a\x14himeji/v1/duel.proto\"\x94\x02\n\x08Position\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\r\n\x05seats\x18\x04 \x01(\x05\x12\x14\n\x07to_move\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12+\n\x07pending\x18\x06 \x03(\x0b\x32\x1a.himeji.v1.PendingDecision\x12+\n\x06\x63\x61stle\x18\x07 \x01(\x0b\x32\x19.himeji.v1.CastlePositionH\x00\x12\'\n\x04\x64uel\x18\x08 \x01(\x0b\x32\x17.himeji.v1.DuelPositionH\x00\x42\x08\n\x06\x66\x61milyB\n\n\x08_to_move\"*\n\x0bOptionValue\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"N\n\x0fPendingDecision\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\targuments\x18\x03 \x03(\x11\x42\x07\n\x05_seatBf\n\thimeji.v1P\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18himeji/v1/position.proto\x12\thimeji.v1\x1a\x16himeji/v1/castle.proto\x1a\x14himeji/v1/duel.proto\"\x94\x02\n\x08Position\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\r\n\x05seats\x18\x04 \x01(\x05\x12\x14\n\x07to_move\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12+\n\x07pending\x18\x06 \x03(\x0b\x32\x1a.himeji.v1.PendingDecision\x12+\n\x06\x63\x61stle\x18\x07 \x01(\x0b\x32\x19.himeji.v1.CastlePositionH\x00\x12\'\n\x04\x64uel\x18\x08 \x01(\x0b\x32\x17.himeji.v1.DuelPositionH\x00\x42\x08\n\x06\x66\x61milyB\n\n\x08_to_move\"*\n\x0bOptionValue\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"N\n\x0fPendingDecision\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\targuments\x18\x03 \x03(\x11\x42\x07\n\x05_seatBu\n\thimeji.v1B\rPositionProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'himeji.v1.position_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1P\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1B\rPositionProtoP\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
   _globals['_POSITION']._serialized_start=86
   _globals['_POSITION']._serialized_end=362
   _globals['_OPTIONVALUE']._serialized_start=364

@@ -26,16 +26,16 @@ from himeji.v1 import game_pb2 as himeji_dot_v1_dot_game__pb2
 from himeji.v1 import position_pb2 as himeji_dot_v1_dot_position__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhimeji/v1/rules_service.proto\x12\thimeji.v1\x1a\x14himeji/v1/game.proto\x1a\x18himeji/v1/position.proto\"<\n\x13ListRulesetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"\\\n\x14ListRulesetsResponse\x12+\n\x08rulesets\x18\x01 \x03(\x0b\x32\x19.himeji.v1.RulesetSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb9\x01\n\x0eRulesetSummary\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x13\n\x0bseat_counts\x18\x04 \x03(\x05\x12\x11\n\thas_rival\x18\x05 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x06 \x01(\t\x12\x15\n\rreconstructed\x18\x07 \x01(\x08\x12)\n\x07options\x18\x08 \x03(\x0b\x32\x18.himeji.v1.RulesetOption\"U\n\rRulesetOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x02 \x03(\t\x12\x10\n\x08standard\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\"6\n\x11GetRulesetRequest\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\"9\n\x12GetRulesetResponse\x12#\n\x07ruleset\x18\x01 \x01(\x0b\x32\x12.himeji.v1.Ruleset\"\xa4\x02\n\x07Ruleset\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.himeji.v1.RulesetSummary\x12\"\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x11.himeji.v1.Action\x12(\n\ncomponents\x18\x03 \x03(\x0b\x32\x14.himeji.v1.Component\x12/\n\x0e\x64\x65\x63ision_kinds\x18\x04 \x03(\x0b\x32\x17.himeji.v1.DecisionKind\x12)\n\x0b\x65vent_kinds\x18\x05 \x03(\x0b\x32\x14.himeji.v1.EventKind\x12\x1e\n\x05rules\x18\x06 \x03(\x0b\x32\x0f.himeji.v1.Rule\x12#\n\x05\x62oard\x18\x07 \x03(\x0b\x32\x14.himeji.v1.BoardPart\"\"\n\x06\x41\x63tion\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xbc\x01\n\tComponent\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\n\n\x02id\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\'\n\x05\x66\x61\x63\x65s\x18\x04 \x03(\x0b\x32\x18.himeji.v1.ComponentFace\x12\'\n\x05\x66\x61\x63ts\x18\x05 \x03(\x0b\x32\x18.himeji.v1.ComponentFact\x12\x15\n\rreconstructed\x18\x06 \x01(\x08\x12\x0e\n\x06source\x18\x07 \x01(\t\x12\x0c\n\x04note\x18\x08 \x01(\t\"\x9c\x01\n\tBoardPart\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0e\n\x06number\x18\x03 \x01(\x05\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\x12\'\n\x05\x66\x61\x63\x65s\x18\x05 \x03(\x0b\x32\x18.himeji.v1.ComponentFace\x12\'\n\x05\x66\x61\x63ts\x18\x06 \x03(\x0b\x32\x18.himeji.v1.ComponentFact\"]\n\rComponentFace\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\"\n\x07\x65\x66\x66\x65\x63ts\x18\x03 \x03(\x0b\x32\x11.himeji.v1.Effect\x12\x0c\n\x04\x64\x61rk\x18\x04 \x01(\x08\"v\n\x06\x45\x66\x66\x65\x63t\x12\n\n\x02op\x18\x01 \x01(\t\x12\x0c\n\x04what\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x05\x12 \n\x05\x63osts\x18\x04 \x03(\x0b\x32\x11.himeji.v1.Effect\x12 \n\x05parts\x18\x05 \x03(\x0b\x32\x11.himeji.v1.Effect\",\n\rComponentFact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05\"`\n\x0c\x44\x65\x63isionKind\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x11\n\targuments\x18\x04 \x03(\t\x12\x0c\n\x04\x61sks\x18\x05 \x01(\x08\"q\n\tEventKind\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x0f\n\x07numbers\x18\x04 \x03(\t\x12\"\n\x04role\x18\x05 \x01(\x0e\x32\x14.himeji.v1.EventRole\" \n\x04Rule\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x99\x01\n\x12NewPositionRequest\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x01(\x05\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.WantB\x07\n\x05_seed\"\x99\x01\n\x13NewPositionResponse\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x15\n\rlegal_actions\x18\x02 \x03(\x05\x12\x14\n\x0c\x61\x63tion_texts\x18\x03 \x03(\t\x12 \n\x06\x65vents\x18\x04 \x03(\x0b\x32\x10.himeji.v1.Event\x12\x0c\n\x04seed\x18\x05 \x01(\x03\"\xa1\x01\n\x13\x41pplyActionsRequest\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x0f\n\x07\x61\x63tions\x18\x02 \x03(\x05\x12\x11\n\x04seed\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\x0estop_at_chance\x18\x04 \x01(\x08\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.WantB\x07\n\x05_seed\"\x95\x02\n\x14\x41pplyActionsResponse\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x15\n\rlegal_actions\x18\x02 \x03(\x05\x12\x14\n\x0c\x61\x63tion_texts\x18\x03 \x03(\t\x12 \n\x06\x65vents\x18\x04 \x03(\x0b\x32\x10.himeji.v1.Event\x12\x0e\n\x06played\x18\x05 \x01(\x05\x12#\n\x04stop\x18\x06 \x01(\x0e\x32\x15.himeji.v1.StopReason\x12\x0c\n\x04rule\x18\x07 \x01(\t\x12\x0f\n\x07message\x18\x08 \x01(\t\x12%\n\x06result\x18\t \x01(\x0b\x32\x15.himeji.v1.GameResult\x12\x0c\n\x04seed\x18\n \x01(\x03*q\n\tEventRole\x12\x1a\n\x16\x45VENT_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45VENT_ROLE_ACTION\x10\x01\x12\x15\n\x11\x45VENT_ROLE_CHANCE\x10\x02\x12\x1a\n\x16\x45VENT_ROLE_CONSEQUENCE\x10\x03\x32\xc9\x02\n\x0cRulesService\x12O\n\x0cListRulesets\x12\x1e.himeji.v1.ListRulesetsRequest\x1a\x1f.himeji.v1.ListRulesetsResponse\x12I\n\nGetRuleset\x12\x1c.himeji.v1.GetRulesetRequest\x1a\x1d.himeji.v1.GetRulesetResponse\x12L\n\x0bNewPosition\x12\x1d.himeji.v1.NewPositionRequest\x1a\x1e.himeji.v1.NewPositionResponse\x12O\n\x0c\x41pplyActions\x12\x1e.himeji.v1.ApplyActionsRequest\x1a\x1f.himeji.v1.ApplyActionsResponseBf\n\thimeji.v1P\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhimeji/v1/rules_service.proto\x12\thimeji.v1\x1a\x14himeji/v1/game.proto\x1a\x18himeji/v1/position.proto\"<\n\x13ListRulesetsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"\\\n\x14ListRulesetsResponse\x12+\n\x08rulesets\x18\x01 \x03(\x0b\x32\x19.himeji.v1.RulesetSummary\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xb9\x01\n\x0eRulesetSummary\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x13\n\x0bseat_counts\x18\x04 \x03(\x05\x12\x11\n\thas_rival\x18\x05 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x06 \x01(\t\x12\x15\n\rreconstructed\x18\x07 \x01(\x08\x12)\n\x07options\x18\x08 \x03(\x0b\x32\x18.himeji.v1.RulesetOption\"U\n\rRulesetOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x02 \x03(\t\x12\x10\n\x08standard\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\"6\n\x11GetRulesetRequest\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\"9\n\x12GetRulesetResponse\x12#\n\x07ruleset\x18\x01 \x01(\x0b\x32\x12.himeji.v1.Ruleset\"\xa9\x02\n\x07Ruleset\x12*\n\x07summary\x18\x01 \x01(\x0b\x32\x19.himeji.v1.RulesetSummary\x12\'\n\x07\x61\x63tions\x18\x02 \x03(\x0b\x32\x16.himeji.v1.ActionEntry\x12(\n\ncomponents\x18\x03 \x03(\x0b\x32\x14.himeji.v1.Component\x12/\n\x0e\x64\x65\x63ision_kinds\x18\x04 \x03(\x0b\x32\x17.himeji.v1.DecisionKind\x12)\n\x0b\x65vent_kinds\x18\x05 \x03(\x0b\x32\x14.himeji.v1.EventKind\x12\x1e\n\x05rules\x18\x06 \x03(\x0b\x32\x0f.himeji.v1.Rule\x12#\n\x05\x62oard\x18\x07 \x03(\x0b\x32\x14.himeji.v1.BoardPart\"\'\n\x0b\x41\x63tionEntry\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xbc\x01\n\tComponent\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\n\n\x02id\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\'\n\x05\x66\x61\x63\x65s\x18\x04 \x03(\x0b\x32\x18.himeji.v1.ComponentFace\x12\'\n\x05\x66\x61\x63ts\x18\x05 \x03(\x0b\x32\x18.himeji.v1.ComponentFact\x12\x15\n\rreconstructed\x18\x06 \x01(\x08\x12\x0e\n\x06source\x18\x07 \x01(\t\x12\x0c\n\x04note\x18\x08 \x01(\t\"\xac\x01\n\tBoardPart\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x13\n\x06number\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x13\n\x0b\x64\x65scription\x18\x04 \x01(\t\x12\'\n\x05\x66\x61\x63\x65s\x18\x05 \x03(\x0b\x32\x18.himeji.v1.ComponentFace\x12\'\n\x05\x66\x61\x63ts\x18\x06 \x03(\x0b\x32\x18.himeji.v1.ComponentFactB\t\n\x07_number\"]\n\rComponentFace\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\"\n\x07\x65\x66\x66\x65\x63ts\x18\x03 \x03(\x0b\x32\x11.himeji.v1.Effect\x12\x0c\n\x04\x64\x61rk\x18\x04 \x01(\x08\"v\n\x06\x45\x66\x66\x65\x63t\x12\n\n\x02op\x18\x01 \x01(\t\x12\x0c\n\x04what\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x05\x12 \n\x05\x63osts\x18\x04 \x03(\x0b\x32\x11.himeji.v1.Effect\x12 \n\x05parts\x18\x05 \x03(\x0b\x32\x11.himeji.v1.Effect\",\n\rComponentFact\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05\"`\n\x0c\x44\x65\x63isionKind\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x11\n\targuments\x18\x04 \x03(\t\x12\x0c\n\x04\x61sks\x18\x05 \x01(\x08\"q\n\tEventKind\x12\x0c\n\x04kind\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\x0f\n\x07numbers\x18\x04 \x03(\t\x12\"\n\x04role\x18\x05 \x01(\x0e\x32\x14.himeji.v1.EventRole\" \n\x04Rule\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x99\x01\n\x12NewPositionRequest\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x01(\x05\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\x11\n\x04seed\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.WantB\x07\n\x05_seed\"\x99\x01\n\x13NewPositionResponse\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x15\n\rlegal_actions\x18\x02 \x03(\x05\x12\x14\n\x0c\x61\x63tion_texts\x18\x03 \x03(\t\x12 \n\x06\x65vents\x18\x04 \x03(\x0b\x32\x10.himeji.v1.Event\x12\x0c\n\x04seed\x18\x05 \x01(\x03\"\xa1\x01\n\x13\x41pplyActionsRequest\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x0f\n\x07\x61\x63tions\x18\x02 \x03(\x05\x12\x11\n\x04seed\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\x0estop_at_chance\x18\x04 \x01(\x08\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.WantB\x07\n\x05_seed\"\x95\x02\n\x14\x41pplyActionsResponse\x12%\n\x08position\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x15\n\rlegal_actions\x18\x02 \x03(\x05\x12\x14\n\x0c\x61\x63tion_texts\x18\x03 \x03(\t\x12 \n\x06\x65vents\x18\x04 \x03(\x0b\x32\x10.himeji.v1.Event\x12\x0e\n\x06played\x18\x05 \x01(\x05\x12#\n\x04stop\x18\x06 \x01(\x0e\x32\x15.himeji.v1.StopReason\x12\x0c\n\x04rule\x18\x07 \x01(\t\x12\x0f\n\x07message\x18\x08 \x01(\t\x12%\n\x06result\x18\t \x01(\x0b\x32\x15.himeji.v1.GameResult\x12\x0c\n\x04seed\x18\n \x01(\x03*q\n\tEventRole\x12\x1a\n\x16\x45VENT_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45VENT_ROLE_ACTION\x10\x01\x12\x15\n\x11\x45VENT_ROLE_CHANCE\x10\x02\x12\x1a\n\x16\x45VENT_ROLE_CONSEQUENCE\x10\x03\x32\xc9\x02\n\x0cRulesService\x12O\n\x0cListRulesets\x12\x1e.himeji.v1.ListRulesetsRequest\x1a\x1f.himeji.v1.ListRulesetsResponse\x12I\n\nGetRuleset\x12\x1c.himeji.v1.GetRulesetRequest\x1a\x1d.himeji.v1.GetRulesetResponse\x12L\n\x0bNewPosition\x12\x1d.himeji.v1.NewPositionRequest\x1a\x1e.himeji.v1.NewPositionResponse\x12O\n\x0c\x41pplyActions\x12\x1e.himeji.v1.ApplyActionsRequest\x1a\x1f.himeji.v1.ApplyActionsResponseBy\n\thimeji.v1B\x11RulesServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'himeji.v1.rules_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1P\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
-  _globals['_EVENTROLE']._serialized_start=2583
-  _globals['_EVENTROLE']._serialized_end=2696
+  _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1B\021RulesServiceProtoP\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
+  _globals['_EVENTROLE']._serialized_start=2609
+  _globals['_EVENTROLE']._serialized_end=2722
   _globals['_LISTRULESETSREQUEST']._serialized_start=92
   _globals['_LISTRULESETSREQUEST']._serialized_end=152
   _globals['_LISTRULESETSRESPONSE']._serialized_start=154
@@ -49,33 +49,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETRULESETRESPONSE']._serialized_start=579
   _globals['_GETRULESETRESPONSE']._serialized_end=636
   _globals['_RULESET']._serialized_start=639
-  _globals['_RULESET']._serialized_end=931
-  _globals['_ACTION']._serialized_start=933
-  _globals['_ACTION']._serialized_end=967
-  _globals['_COMPONENT']._serialized_start=970
-  _globals['_COMPONENT']._serialized_end=1158
-  _globals['_BOARDPART']._serialized_start=1161
-  _globals['_BOARDPART']._serialized_end=1317
-  _globals['_COMPONENTFACE']._serialized_start=1319
-  _globals['_COMPONENTFACE']._serialized_end=1412
-  _globals['_EFFECT']._serialized_start=1414
-  _globals['_EFFECT']._serialized_end=1532
-  _globals['_COMPONENTFACT']._serialized_start=1534
-  _globals['_COMPONENTFACT']._serialized_end=1578
-  _globals['_DECISIONKIND']._serialized_start=1580
-  _globals['_DECISIONKIND']._serialized_end=1676
-  _globals['_EVENTKIND']._serialized_start=1678
-  _globals['_EVENTKIND']._serialized_end=1791
-  _globals['_RULE']._serialized_start=1793
-  _globals['_RULE']._serialized_end=1825
-  _globals['_NEWPOSITIONREQUEST']._serialized_start=1828
-  _globals['_NEWPOSITIONREQUEST']._serialized_end=1981
-  _globals['_NEWPOSITIONRESPONSE']._serialized_start=1984
-  _globals['_NEWPOSITIONRESPONSE']._serialized_end=2137
-  _globals['_APPLYACTIONSREQUEST']._serialized_start=2140
-  _globals['_APPLYACTIONSREQUEST']._serialized_end=2301
-  _globals['_APPLYACTIONSRESPONSE']._serialized_start=2304
-  _globals['_APPLYACTIONSRESPONSE']._serialized_end=2581
-  _globals['_RULESSERVICE']._serialized_start=2699
-  _globals['_RULESSERVICE']._serialized_end=3028
+  _globals['_RULESET']._serialized_end=936
+  _globals['_ACTIONENTRY']._serialized_start=938
+  _globals['_ACTIONENTRY']._serialized_end=977
+  _globals['_COMPONENT']._serialized_start=980
+  _globals['_COMPONENT']._serialized_end=1168
+  _globals['_BOARDPART']._serialized_start=1171
+  _globals['_BOARDPART']._serialized_end=1343
+  _globals['_COMPONENTFACE']._serialized_start=1345
+  _globals['_COMPONENTFACE']._serialized_end=1438
+  _globals['_EFFECT']._serialized_start=1440
+  _globals['_EFFECT']._serialized_end=1558
+  _globals['_COMPONENTFACT']._serialized_start=1560
+  _globals['_COMPONENTFACT']._serialized_end=1604
+  _globals['_DECISIONKIND']._serialized_start=1606
+  _globals['_DECISIONKIND']._serialized_end=1702
+  _globals['_EVENTKIND']._serialized_start=1704
+  _globals['_EVENTKIND']._serialized_end=1817
+  _globals['_RULE']._serialized_start=1819
+  _globals['_RULE']._serialized_end=1851
+  _globals['_NEWPOSITIONREQUEST']._serialized_start=1854
+  _globals['_NEWPOSITIONREQUEST']._serialized_end=2007
+  _globals['_NEWPOSITIONRESPONSE']._serialized_start=2010
+  _globals['_NEWPOSITIONRESPONSE']._serialized_end=2163
+  _globals['_APPLYACTIONSREQUEST']._serialized_start=2166
+  _globals['_APPLYACTIONSREQUEST']._serialized_end=2327
+  _globals['_APPLYACTIONSRESPONSE']._serialized_start=2330
+  _globals['_APPLYACTIONSRESPONSE']._serialized_end=2607
+  _globals['_RULESSERVICE']._serialized_start=2725
+  _globals['_RULESSERVICE']._serialized_end=3054
 # @@protoc_insertion_point(module_scope)

@@ -86,7 +86,9 @@ class ListRulesetsResponse(_message.Message):
     RULESETS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
+    """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
+    empty, before.
+    """
     @_builtins.property
     def rulesets(self) -> _containers.RepeatedCompositeFieldContainer[Global___RulesetSummary]:
         """The rulesets, ascending by name, each in its current revision."""
@@ -270,7 +272,7 @@ class Ruleset(_message.Message):
         """Name, revision, title, seats and options."""
 
     @_builtins.property
-    def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
+    def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___ActionEntry]:
         """The action table, ascending by id. An id means the same in every position."""
 
     @_builtins.property
@@ -300,7 +302,7 @@ class Ruleset(_message.Message):
         self,
         *,
         summary: Global___RulesetSummary | None = ...,
-        actions: _abc.Iterable[Global___Action] | None = ...,
+        actions: _abc.Iterable[Global___ActionEntry] | None = ...,
         components: _abc.Iterable[Global___Component] | None = ...,
         decision_kinds: _abc.Iterable[Global___DecisionKind] | None = ...,
         event_kinds: _abc.Iterable[Global___EventKind] | None = ...,
@@ -316,7 +318,7 @@ class Ruleset(_message.Message):
 Global___Ruleset: _TypeAlias = Ruleset  # noqa: Y015
 
 @_typing.final
-class Action(_message.Message):
+class ActionEntry(_message.Message):
     """A row of the action table."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -339,7 +341,7 @@ class Action(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Action: _TypeAlias = Action  # noqa: Y015
+Global___ActionEntry: _TypeAlias = ActionEntry  # noqa: Y015
 
 @_typing.final
 class Component(_message.Message):
@@ -420,7 +422,7 @@ class BoardPart(_message.Message):
     number: _builtins.int
     """The number by which positions and facts mean it among the parts of its kind: the value of an
     enum, the place in a list counted from 1, or what a counter shows, as the description of the
-    kind in docs/protocol.md says. 0 where nothing else means it.
+    kind in docs/protocol.md says. Absent where nothing else means it.
     """
     description: _builtins.str
     """What it is for, in words, with the rules that say so."""
@@ -439,16 +441,18 @@ class BoardPart(_message.Message):
         *,
         id: _builtins.str = ...,
         kind: _builtins.str = ...,
-        number: _builtins.int = ...,
+        number: _builtins.int | None = ...,
         description: _builtins.str = ...,
         faces: _abc.Iterable[Global___ComponentFace] | None = ...,
         facts: _abc.Iterable[Global___ComponentFact] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_number", b"_number", "number", b"number"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "faces", b"faces", "facts", b"facts", "id", b"id", "kind", b"kind", "number", b"number"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_number", b"_number", "description", b"description", "faces", b"faces", "facts", b"facts", "id", b"id", "kind", b"kind", "number", b"number"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__number: _TypeAlias = _typing.Literal["number"]  # noqa: Y015
+    _WhichOneofArgType__number: _TypeAlias = _typing.Literal["_number", b"_number"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__number) -> _WhichOneofReturnType__number | None: ...
 
 Global___BoardPart: _TypeAlias = BoardPart  # noqa: Y015
 
@@ -687,7 +691,7 @@ class NewPositionRequest(_message.Message):
     """The number of seats. 0: the smallest the ruleset can be played with."""
     seed: _builtins.int
     """Where the chance of the setup comes from: the same seed gives the same position. Absent: a
-    seed of the server's choice.
+    seed of the server's choice, from 0 and below 2^53, which every language can hold.
     """
     @_builtins.property
     def options(self) -> _containers.RepeatedCompositeFieldContainer[_position_pb2.OptionValue]:
@@ -776,7 +780,7 @@ class ApplyActionsRequest(_message.Message):
     seed: _builtins.int
     """Where chance comes from: the same position, actions and seed give the same result. It has
     nothing to do with the chance of any game that is played. Absent: a seed of the server's
-    choice.
+    choice, from 0 and below 2^53, which every language can hold.
     """
     stop_at_chance: _builtins.bool
     """True to stop after the first action that reveals chance, as a planned turn in a game does."""

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from himeji import rules
 from himeji.rules import Keyed
 from himeji.rules.chance import KEY_BYTES, Recorded
-from himeji.rules.errors import HimejiError, InvalidRequest
+from himeji.rules.errors import HimejiError, InvalidRequest, VersionMismatch
 from himeji.rules.game import Game as Engine, stand_in
 from himeji.v1.game_pb2 import EndReason, GameResult, GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
@@ -24,11 +24,15 @@ from himeji.wire.results import WITHOUT_RANKS, result
 Lost = dict[int, tuple[EndReason.ValueType, int]]
 _MOST_ENTROPY: Final = 32
 _OF_TWO: Final = 2  # a game in which one seat is left is over
+_CAUSES: Final = frozenset(LogCause.values()) - {LogCause.LOG_CAUSE_UNSPECIFIED}
+_END_REASONS: Final = frozenset(EndReason.values()) - {EndReason.END_REASON_UNSPECIFIED}
 
 
 def checks(replay: Replay) -> Iterator[str]:
     """Check one thing after the other; a sentence for each, or InvalidRequest."""
     yield _rules(replay)
+    check_causes(replay)
+    _check_end_reasons(replay)
     yield _commitment(replay)
     yield _key(replay)
     yield _versions(replay)
@@ -58,6 +62,29 @@ def _rules(replay: Replay) -> str:
     return f"rules: {game.ruleset} {game.revision}, {len(game.seats)} seats" + (
         f", {shown}" if shown else ""
     )
+
+
+def check_causes(replay: Replay) -> None:
+    """Raise VersionMismatch if the log has a kind of entry that this version does not know."""
+    for entry in replay.log:
+        if entry.cause not in _CAUSES:
+            raise _newer(f"its log has at version {entry.version} an entry of an unknown kind")
+
+
+def _check_end_reasons(replay: Replay) -> None:
+    """Raise VersionMismatch if something ended for a reason that this version does not know.
+
+    One that is unknown by its name is 0 when it is read from JSON.
+    """
+    ended = (LogCause.LOG_CAUSE_SEAT_LOST, LogCause.LOG_CAUSE_STOPPED)
+    reasons = [entry.end_reason for entry in replay.log if entry.cause in ended]
+    reasons.append(replay.game.result.end_reason)
+    if not _END_REASONS.issuperset(reasons):
+        raise _newer("it has an end for an unknown reason")
+
+
+def _newer(what: str) -> VersionMismatch:
+    return VersionMismatch(f"the replay was made by a newer arena, {what}: update himeji")
 
 
 def _is_local(replay: Replay) -> bool:
@@ -142,10 +169,7 @@ class _Retelling:
         for entry in self._replay.log:
             if self._is_over():
                 self._fail(entry, "the game was over before it")
-            live = self._CAUSES.get(entry.cause)
-            if live is None:
-                self._fail(entry, "nobody knows what it means")
-            live(self, entry)
+            self._LIVE[entry.cause](self, entry)
         if not self._is_over():
             _wrong("actions", "the log ends before the game does")
         return f"actions: all {self._played} were legal"
@@ -217,7 +241,7 @@ class _Retelling:
             self._fail(entry, "a game is not stopped like that")
         self._stopped = entry.end_reason
 
-    _CAUSES: Final[dict[int, Callable[[_Retelling, LogEntry], None]]] = {
+    _LIVE: Final[dict[int, Callable[[_Retelling, LogEntry], None]]] = {
         LogCause.LOG_CAUSE_START: _start,
         LogCause.LOG_CAUSE_ANSWER: _answer,
         LogCause.LOG_CAUSE_STAND_IN: _stand_in,

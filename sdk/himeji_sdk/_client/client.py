@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from himeji.v1.account_service_pb2 import WhoAmIRequest
-from himeji.v1.game_pb2 import GameState, SeatPlan, SeatPolicy
+from himeji.v1.game_pb2 import Game as GameMessage, GameState, SeatPlan, SeatPolicy
 from himeji.v1.game_service_pb2 import (
     CreateGameRequest,
     GetGameRequest,
@@ -112,8 +112,13 @@ class Client:
     def games(self, *, bot: str = "", most: int = 20) -> list[OnlineGame]:
         """Games that are being played now, the newest first; of one bot, if it is named."""
         request = ListGamesRequest(page_size=most, state=GameState.GAME_STATE_PLAYING, bot=bot)
-        answer = self._rpc.call(self._rpc.games.ListGames, request)
-        return [OnlineGame(self._rpc, game) for game in answer.games]
+        found: list[GameMessage] = []
+        while True:
+            page = self._rpc.call(self._rpc.games.ListGames, request)
+            found += page.games
+            if not page.next_page_token or len(found) >= most:
+                return [OnlineGame(self._rpc, game) for game in found[:most]]
+            request.page_token = page.next_page_token
 
     def replay(self, game_id: str) -> Replay:
         """All it takes to replay a game; after its end, to verify it."""

@@ -62,8 +62,7 @@ class LadderClient:
         found: list[Any] = []
         token = ""
         while True:
-            size = 0 if most is None else most - len(found)
-            page = self.call(method, page_token=token, page_size=size, **fields)
+            page = self.call(method, page_token=token, page_size=most or 0, **fields)
             found += getattr(page, field)
             token = page.next_page_token
             if not token or (most is not None and len(found) >= most):

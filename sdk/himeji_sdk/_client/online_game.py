@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,7 @@ from himeji.rules import Game
 from himeji.rules.errors import IllegalAction, Refused
 from himeji.v1.game_pb2 import Decision as DecisionMessage, Game as GameMessage, GameOver, GameState
 from himeji.v1.game_service_pb2 import (
+    CancelGameRequest,
     GetDecisionRequest,
     GetReplayRequest,
     ResignRequest,
@@ -61,7 +63,7 @@ class OnlineGame:
         self.bots = tuple(each.bot or each.plan.name for each in game.seats)
         """Who sat where when the handle was made; empty names are open seats."""
         self.end: End | None = None
-        """How the game ended, once `decision`, `submit` or `resign` found out."""
+        """How the game ended, once `decision`, `submit`, `resign` or `cancel` found out."""
         self._rpc = rpc
         self._game = game
         self._mirror = RemoteMirror(game)
@@ -117,9 +119,16 @@ class OnlineGame:
         )
 
     def resign(self) -> None:
-        """Give the seat up."""
+        """Give the seat up; before the game begins, it is open again for others."""
         request = ResignRequest(game_id=self.game_id, seat=self.seat)
-        game = self._rpc.call(self._rpc.games.Resign, request).game
+        self._take_game(self._rpc.call(self._rpc.games.Resign, request).game)
+
+    def cancel(self) -> None:
+        """Call the game off for all; the caller has created it, and it has not begun."""
+        request = CancelGameRequest(request_id=str(uuid.uuid4()), game_id=self.game_id)
+        self._take_game(self._rpc.call(self._rpc.games.CancelGame, request).game)
+
+    def _take_game(self, game: GameMessage) -> None:
         self._open = None
         if game.state == GameState.GAME_STATE_OVER:
             self.end = end_of(self.game_id, self.seat or 0, game.result)

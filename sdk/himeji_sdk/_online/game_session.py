@@ -43,7 +43,6 @@ class GameSession:
         self.over: GameOver | None = None
         self._game = game
         self._mirror = RemoteMirror(game)
-        self._mirror_intact = True
         self._players: dict[int, Player] = {}
         self._bot_lock = threading.Lock()
         self._factory = factory
@@ -65,13 +64,11 @@ class GameSession:
 
     def resume(self) -> Resume:
         """How much of the game is known, for the next Hello."""
-        count = self._mirror.event_count if self._mirror_intact else None
-        return Resume(game_id=self.game_id, event_count=count)
+        return Resume(game_id=self.game_id, event_count=self._mirror.event_count)
 
     def reset_mirror(self) -> None:
         """Forget all events, so that the next stream sends them from the first one on."""
         self._mirror = RemoteMirror(self._game)
-        self._mirror_intact = False
 
     def take_decision(self, decision: Decision) -> Question | None:
         """Feed the mirror; returns what to ask the bot, None if that was asked already.
@@ -79,7 +76,6 @@ class GameSession:
         Raises MissingEventsError, and VersionMismatch if the engines differ.
         """
         self._mirror.feed(decision.first_event, decision.events)
-        self._mirror_intact = True
         answered = self.answer.decision if self.answer is not None else self.settled
         if decision.decision_id == self.asking or decision.decision_id <= answered:
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from google.protobuf import json_format
-from himeji.rules.errors import InvalidRequest
+from himeji.rules.errors import InvalidRequest, VersionMismatch
 from himeji.v1 import game_service_pb2
 from himeji.wire.verification import checks
 
@@ -23,12 +23,19 @@ class Replay:
 
     @classmethod
     def parse(cls, text: str) -> Replay:
-        """Read a replay from its JSON form; raises InvalidRequest."""
+        """Read a replay from its JSON form, without what a newer arena adds to it.
+
+        Raises InvalidRequest, and VersionMismatch for a newer format.
+        """
         message = game_service_pb2.Replay()
         try:
-            json_format.Parse(text, message)
+            json_format.Parse(text, message, ignore_unknown_fields=True)
         except json_format.ParseError as error:
             raise InvalidRequest(f"this is no replay: {error}") from None
+        if message.format > REPLAY_FORMAT:
+            raise VersionMismatch(
+                f"the replay was made by a newer arena, in format {message.format}: update himeji"
+            )
         if message.format != REPLAY_FORMAT:
             raise InvalidRequest(
                 f"this is no replay of format {REPLAY_FORMAT} (it says {message.format})"
@@ -37,7 +44,7 @@ class Replay:
 
     @classmethod
     def load(cls, path: Path | str) -> Replay:
-        """Read a replay file; raises InvalidRequest, OSError."""
+        """Read a replay file; raises InvalidRequest, VersionMismatch, OSError."""
         try:
             return cls.parse(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
@@ -60,7 +67,7 @@ class Replay:
         """The positions of the game, from its set-up to where the replay ends.
 
         Raises InvalidRequest where the replay contradicts itself, and VersionMismatch for a game by
-        other rules than this engine's.
+        other rules than this engine's or a log of a newer arena.
         """
         return moments(self.message)
 
@@ -68,6 +75,7 @@ class Replay:
         """Check everything, a sentence at a time for what was found true.
 
         Raises InvalidRequest at the first thing that is wrong (its detail "check" names the
-        check), and VersionMismatch for a game by other rules than this engine's.
+        check), and VersionMismatch for a game by other rules than this engine's or of a newer
+        arena.
         """
         return checks(self.message)

@@ -10,6 +10,7 @@ from himeji.rules import Game, Scripted
 from himeji.rules.errors import InvalidRequest, Refused
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
 from himeji.wire.positions import from_options
+from himeji.wire.verification import check_causes
 
 from himeji_sdk._client.remote_mirror import reason_text
 
@@ -41,6 +42,7 @@ def moments(replay: Replay) -> Iterator[Moment]:
     """All moments of a game, of one that is not over as well."""
     ruleset = rules.ruleset(replay.game.ruleset)
     ruleset.check_revision(replay.game.revision, "replay")
+    check_causes(replay)
     player = _ReplayPlayer(replay)
     try:
         for entry in replay.log:

@@ -72,6 +72,7 @@ ACCESS: Final[dict[str, Access]] = {
     **_rows(READ_OR_PLAY, _RULES, "NewPosition", "ApplyActions"),
     **_rows(PLAY, "himeji.v1.PlayService", "Play"),
     **_rows(PLAY, _GAMES, "CreateGame", "JoinGame", "GetDecision", "SubmitActions", "Resign"),
+    **_rows(PLAY, _GAMES, "CancelGame"),
     **_rows(READ_OR_PLAY, _GAMES, "GetGame", "ListGames", "GetReplay", "WatchGame"),
     **_rows(PUBLIC, _LADDERS, "ListLadders", "GetLadder", "GetStandings"),
     **_rows(READ_OR_PLAY, _LADDERS, "GetHistory", "GetHeadToHead", "WatchResults", "ListSeasons"),

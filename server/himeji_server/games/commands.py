@@ -18,11 +18,10 @@ from himeji.rules.errors import (
     StoreUnavailable,
     UnknownGame,
 )
-from himeji.v1.game_pb2 import EndReason, Game, SeatPlan
+from himeji.v1.game_pb2 import EndReason, Game, SeatPlan, SeatPolicy
 from himeji.wire.chain import commitment, first_link
 from himeji.wire.clock import Clock
 
-from himeji_server import names
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_game import GameView
 from himeji_server.limits import Limits
@@ -83,7 +82,8 @@ class GameCommands:
         for name in sorted(options):
             header.options.add(name=name, value=options[name])
         for plan in new.plans:
-            header.seats.add().plan.CopyFrom(plan)
+            policy = plan.policy or SeatPolicy.SEAT_POLICY_ANYONE
+            header.seats.add(plan=SeatPlan(policy=policy, name=plan.name))
         for seat, (bot, version) in zip(header.seats, new.meant_for, strict=False):
             seat.bot, seat.bot_version = bot, version
         if new.clock is not None:
@@ -115,7 +115,7 @@ class GameCommands:
     async def resign(self, game_id: str, bot: str, seat: int | None) -> GameView:
         """Give seats up; doing it twice is the same as once.
 
-        Before the game begins the seat becomes open again; a bot of the creator cancels the game.
+        Before the game begins the seat becomes open again.
         """
         async with self.live_games.locks.hold(game_id):
             for _ in range(TRIES):
@@ -127,9 +127,7 @@ class GameCommands:
                 left = [s for s in mine if not game.stored.seats[s].lost]
                 if game.stored.state == OVER or not left:
                     return game.view
-                if waits and names.owner_of(bot) == game.stored.creator:
-                    await self.commits.stop(game, EndReason.END_REASON_CANCELLED)
-                elif waits:
+                if waits:
                     status = await self.live_games.store.leave_seats(game_id, left, bot)
                     if status is SeatStatus.FULL:
                         await self.commits.begin(game)

@@ -16,7 +16,15 @@ from himeji.v1.game_pb2 import (
     GameState,
     Want,
 )
-from himeji.v1.game_service_pb2 import GameUpdate, LogEntry, Replay
+from himeji.v1.game_service_pb2 import (
+    GameUpdate,
+    GetDecisionRequest,
+    LogEntry,
+    Replay,
+    SubmitActionsRequest,
+    WatchGameRequest,
+)
+from himeji.v1.play_service_pb2 import Resume
 from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
 from himeji.wire.clock import deadline, time_left
 from himeji.wire.events import add_events
@@ -27,6 +35,7 @@ from himeji_server.games.live_game import GameView
 from himeji_server.store.game_records import OVER, PLAYING, WAITING
 
 Wants = Collection[int]
+HasEventCount = GetDecisionRequest | SubmitActionsRequest | WatchGameRequest | Resume
 # Looked up once: by name, each costs a microsecond.
 WANT_POSITION = Want.WANT_POSITION
 WANT_ACTION_TEXTS = Want.WANT_ACTION_TEXTS
@@ -78,14 +87,26 @@ def _reveal(view: GameView, out: Game) -> None:
         out.chance.key = chance_key(stored.secret, entropy)
 
 
-def known_events(view: GameView, claimed: int) -> int:
-    """How many events a client has: as it says, or none if it claims more than there are."""
-    return claimed if 0 <= claimed <= view.event_count else 0
+def event_count(request: HasEventCount) -> int | None:
+    """How many events a client says it has; None if it wants none of the past."""
+    return request.event_count if request.HasField("event_count") else None
 
 
-def write_decision(out: Decision, view: GameView, events: int, wants: Wants, now: int) -> None:
-    """The open decision of a game that is played, with the events after the first `events`."""
-    stored, events = view.stored, known_events(view, events)
+def _first_event(view: GameView, known: int | None) -> int:
+    """The first event to send to a client that has so many, or wants none of the past (None).
+
+    A client that claims more than there are gets them all.
+    """
+    if known is None:
+        return view.event_count
+    return known if 0 <= known <= view.event_count else 0
+
+
+def write_decision(
+    out: Decision, view: GameView, known: int | None, wants: Wants, now: int
+) -> None:
+    """The open decision of a game that is played, with the events that the client lacks."""
+    stored, events = view.stored, _first_event(view, known)
     legal = view.legal()
     out.game_id, out.decision_id, out.seat = view.game_id, stored.decision, stored.seat
     out.kind = view.step_kind() + 1
@@ -102,9 +123,11 @@ def write_decision(out: Decision, view: GameView, events: int, wants: Wants, now
     write_clocks(view, out, now)
 
 
-def game_over_message(view: GameView, seat: int | None, events: int, wants: Wants) -> GameOver:
+def game_over_message(
+    view: GameView, seat: int | None, known: int | None, wants: Wants
+) -> GameOver:
     """The end of a game, for a seat or a spectator."""
-    events = known_events(view, events)
+    events = _first_event(view, known)
     full = game_message(view, lambda _bot: False)
     out = GameOver(
         game_id=view.game_id,
@@ -124,12 +147,11 @@ def game_over_message(view: GameView, seat: int | None, events: int, wants: Want
     return out
 
 
-def update_message(view: GameView, events: int, wants: Wants, now: int) -> GameUpdate:
-    """A game at its version, for spectators."""
-    events = known_events(view, events)
+def update_message(view: GameView, known: int | None, wants: Wants, now: int) -> GameUpdate:
+    """A game at its version, for spectators, without its seats."""
+    events = _first_event(view, known)
     stored, out = view.stored, GameUpdate(game_id=view.game_id, first_event=events)
     out.version, out.state = stored.version, STATES[stored.state]
-    out.seats.extend(game_message(view, lambda _bot: False).seats)
     if view.has_position:
         add_events(out, view.events(events))
         if WANT_EVENT_TEXTS in wants:

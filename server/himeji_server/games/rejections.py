@@ -52,7 +52,7 @@ def refused_answer(
         out.strike_limit = view.header.strike_limit
     asked = stored.state == PLAYING and stored.seat in seats and not stored.seats[stored.seat].lost
     if isinstance(error, UnknownAction):
-        out.action = int(error.details.get("action", "0"))
+        out.action = int(error.details["action"])
         if asked:
             out.legal_actions.extend(view.legal())
     standing = view.answer_to(decision)

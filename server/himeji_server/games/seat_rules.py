@@ -24,12 +24,12 @@ def check_plan(plan: SeatPlan, field: str) -> None:
 
 
 def may_take(plan: SeatPlan, bot: str) -> bool:
-    """Whether a bot may take a seat with this plan."""
+    """Whether a bot may take a seat with this plan; nobody may, by a policy of a newer server."""
     if plan.policy == SeatPolicy.SEAT_POLICY_OWNER:
         return names.owner_of(bot) == plan.name
     if plan.policy == SeatPolicy.SEAT_POLICY_BOT:
         return bot == plan.name
-    return True
+    return plan.policy == SeatPolicy.SEAT_POLICY_ANYONE
 
 
 def is_joinable(view: GameView, caller: Caller) -> bool:

@@ -15,13 +15,15 @@ from typing import Final
 
 from himeji.rules.errors import (
     Forbidden,
+    GameEnded,
     InvalidRequest,
     LimitExceeded,
     NotYourDecision,
+    Refused,
     SeatTaken,
     UnknownGame,
 )
-from himeji.v1.game_pb2 import EndReason, SeatPolicy
+from himeji.v1.game_pb2 import EndReason, GameResult, SeatPolicy
 
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
@@ -47,7 +49,7 @@ from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
-from himeji_server.store.game_records import OVER, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
 from himeji_server.store.presence import Presence
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
@@ -309,22 +311,29 @@ class GameUseCases:
         return await self._submissions.submit_and_wait(game_id, bot, decision, actions)
 
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
-        """Give up the caller's seats, or cancel a game of the caller's that has not begun.
-
-        Who gives up a seat of somebody else's game before it begins leaves it open again.
-        """
+        """Give up the caller's seats; before the game begins they are open again."""
         view = await self.view(game_id)
         if seat is not None and seat not in range(len(view.stored.seats)):
             raise NotYourDecision("you have no such seat in this game", {"game_id": game_id})
-        is_creator = view.stored.creator == caller.owner
-        if view.stored.state == WAITING and is_creator:
-            return await self._commands.cancel(game_id)
-        if view.stored.state == OVER and is_creator:
-            return view
         if view.stored.state == WAITING and not seats_of(view, caller):
             return view  # the seat was given up before, or there was none to give up
         for number in check_seats_of(view, caller, seat):
             view = await self._commands.resign(game_id, view.stored.seats[number].bot, number)
+        return view
+
+    async def cancel_own(self, caller: Caller, game_id: str, request_id: str) -> GameView:
+        """Call off a game that the caller's owner created and that has not begun."""
+        view = await self.view(game_id)
+        if view.stored.creator != caller.owner:
+            raise Forbidden("only who created a game cancels it", {"game_id": game_id})
+        content: list[object] = ["CancelGame", game_id]
+        await self._requests.claim(caller.owner, request_id, content, Operation())
+        view = await self._commands.cancel(game_id)
+        if view.stored.state == PLAYING:
+            raise Refused("the game has begun: resign instead", {"game_id": game_id})
+        ended = GameResult.FromString(view.stored.result).end_reason
+        if ended != EndReason.END_REASON_CANCELLED:
+            raise GameEnded("the game is over", {"game_id": game_id})
         return view
 
     async def cancel(

@@ -211,6 +211,7 @@ class Administration:
         self, ladder: str, bot: str, kind: FlagKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Flag], str]:
         """A page of the fair-play flags, the newest first."""
+        pagination.check_filter(kind, FlagKind.values(), "kind")
         found = [
             flag_message(each)
             for each in await self._store.flags.newest()
@@ -226,6 +227,7 @@ class Administration:
         self, kind: AuditKind.ValueType, page_size: int, page_token: str
     ) -> tuple[list[AuditEntry], str]:
         """A page of the audit log, the newest first."""
+        pagination.check_filter(kind, AuditKind.values(), "kind")
         size, query = pagination.size(page_size), ("audit", int(kind))
         place = pagination.cursor(page_token, *query)
         if place and not place.isdecimal():

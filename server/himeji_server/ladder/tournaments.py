@@ -144,6 +144,7 @@ class Tournaments:
         self, state: TournamentState.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Tournament], str]:
         """A page of the tournaments, the newest first."""
+        pagination.check_filter(state, TournamentState.values(), "state")
         size, query = pagination.size(page_size), ("tournaments", int(state))
         before = pagination.cursor(page_token, *query)
         everything = await self._tournaments.names()

@@ -17,6 +17,7 @@ from himeji.rules.errors import (
     LimitExceeded,
     NotFound,
     StoreUnavailable,
+    Unsupported,
 )
 from himeji.v1.play_service_pb2 import ClientMessage, PlayRequest, Rejected, ServerMessage
 
@@ -82,9 +83,8 @@ class Dispatcher:
                 self._writer.close(StreamEnd.protocol_error("a batch has at least one message"))
                 return
             for request in batch.messages:
-                if not self._is_request(request):
-                    fault = "a request has to say something, and Hello once"
-                    self._writer.close(StreamEnd.protocol_error(fault))
+                if request.HasField("hello"):
+                    self._writer.close(StreamEnd.protocol_error("Hello comes once"))
                     return
                 await self._at_work.acquire()
                 self._dispatch(request)
@@ -92,16 +92,15 @@ class Dispatcher:
             await self._at_work.acquire()
         self._writer.close(StreamEnd.goodbye())
 
-    def _is_request(self, message: ClientMessage) -> bool:
-        return message.HasField("act") or message.WhichOneof("body") in self._handlers
-
     def _dispatch(self, request: ClientMessage) -> None:
         try:
             self._rate.acquire()
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
-            else:
+            elif request.WhichOneof("body") in self._handlers:
                 self._writer.start(self._handle, request)
+            else:  # empty, or with a member of a newer contract
+                self.reject(request, Unsupported("this server knows no member of this message"))
         except Exception as raised:  # noqa: BLE001 - every request is answered
             self.reject(request, raised)
 

@@ -8,13 +8,18 @@ from contextlib import aclosing
 from typing import Final
 
 from himeji.rules.errors import HimejiError
-from himeji.v1.game_pb2 import Want
+from himeji.v1.game_pb2 import GameSeat, Want
 from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
 from himeji.v1.play_service_pb2 import StreamEndKind
 
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.live_game import GameView
-from himeji_server.games.messages import game_over_message, known_events, update_message
+from himeji_server.games.messages import (
+    event_count,
+    game_message,
+    game_over_message,
+    update_message,
+)
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.play.stream_end import StreamEnd
@@ -35,8 +40,8 @@ class Spectator:
         self._ended = ended
         self._game_id = request.game_id
         self._wants = frozenset(request.wants)
-        self._resumes = request.HasField("event_count")
-        self._events = request.event_count
+        self._events = event_count(request)
+        self._seats: list[GameSeat] = []
         self._told = -1
         self._over = False
 
@@ -63,21 +68,22 @@ class Spectator:
                 view = await self._use_cases.view(self._game_id)
                 if self._ended.is_set():
                     raise token_ended()
-                for message in self._news(view):
+                for message in await self._news(view):
                     yield message
                 if self._over:
                     return
                 await wait_for(wake, POLL_SECONDS)
 
-    def _news(self, view: GameView) -> list[WatchGameResponse]:
+    async def _news(self, view: GameView) -> list[WatchGameResponse]:
         news, stored = [], view.stored
         if stored.version != self._told:
+            seats = await self._changed_seats(view)
             wants = self._wants
-            if self._told < 0 and not self._resumes:
+            if self._events is None:
                 wants = wants | {Want.WANT_POSITION}
-            now = self._use_cases.now()
-            events = known_events(view, self._events)
-            news.append(WatchGameResponse(update=update_message(view, events, wants, now)))
+            update = update_message(view, self._events, wants, self._use_cases.now())
+            update.seats.extend(seats)
+            news.append(WatchGameResponse(update=update))
             self._told = stored.version
             self._events = view.event_count
         if stored.state == OVER:
@@ -85,3 +91,12 @@ class Spectator:
             over = game_over_message(view, None, self._events, self._wants)
             news.append(WatchGameResponse(game_over=over))
         return news
+
+    async def _changed_seats(self, view: GameView) -> list[GameSeat]:
+        """All seats, if one of them is not as it was sent last; else none."""
+        connected = await self._use_cases.connected(view)
+        seats = list(game_message(view, connected.__contains__).seats)
+        if seats == self._seats:
+            return []
+        self._seats = seats
+        return seats

@@ -19,6 +19,7 @@ from himeji_server.games.client_errors import as_error
 from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import (
     WANT_POSITION,
+    event_count,
     game_message,
     game_over_message,
     write_accepted,
@@ -52,10 +53,7 @@ class Subscriptions:
         self.accepts_invitations = hello.accept_invitations
         self._wants = frozenset(hello.wants)
         self._next_in_accepted = hello.next_decision_in_accepted
-        self.resumed = {
-            each.game_id: each.event_count if each.HasField("event_count") else None
-            for each in hello.resume
-        }
+        self.resumed = {each.game_id: event_count(each) for each in hello.resume}
         self._games: dict[str, GameFeed] = {}
         self._opening: set[str] = set()  # games that are about to be followed
         self._declined: set[str] = set()  # games of which this stream gave its seat back
@@ -88,8 +86,7 @@ class Subscriptions:
             next_in_accepted=self._next_in_accepted,
             send=self._writer.send,
             now=self._use_cases.now,
-            events=self.resumed.get(game_id),
-            resumed=game_id in self.resumed,
+            events=self.resumed.get(game_id, 0),
         )
         self._on_change(self._use_cases.subscribe(view, self._on_change, self._on_gone))
 
@@ -184,8 +181,7 @@ class GameFeed:
     next_in_accepted: bool  # whether Accepted carries the bot's next decision
     send: Callable[[ServerMessage], None]
     now: Callable[[], int]
-    events: int | None  # how many of the game's events the client has
-    resumed: bool  # whether Hello.resume lists the game
+    events: int | None  # of the game's that the client has; None: it wants none of the past
     given_up: set[int] = field(default_factory=set)  # seats, by this stream's own wish
     over: bool = False
     _sent: int = 0  # the decision that was sent last
@@ -219,9 +215,9 @@ class GameFeed:
     def write_decision(self, out: Decision, view: GameView) -> None:
         """The open decision, with the events that the client does not have."""
         wants = self.wants
-        if self.events is None and self.resumed:
+        if self.events is None:
             wants = wants | {WANT_POSITION}
-        write_decision(out, view, self.events or 0, wants, self.now())
+        write_decision(out, view, self.events, wants, self.now())
         self.events = view.event_count
         self._sent = view.stored.decision
 
@@ -248,7 +244,7 @@ class GameFeed:
                 self.send(ServerMessage(seating_failed=failure))
             return
         for seat in view.seats_of(self.bot)[:1]:  # none if the bot left before the game began
-            message = game_over_message(view, seat, self.events or 0, self.wants)
+            message = game_over_message(view, seat, self.events, self.wants)
             self.send(ServerMessage(game_over=message))
 
 

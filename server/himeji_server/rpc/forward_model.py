@@ -24,8 +24,8 @@ class AppliedActions(NamedTuple):
 
 
 def new_seed() -> int:
-    """A random seed that fits an int64."""
-    return secrets.randbits(63)
+    """A random seed; a number of JavaScript holds no more bits."""
+    return secrets.randbits(53)
 
 
 def new_game(ruleset: str, seats: int, options: Mapping[str, str], seed: int) -> Game:

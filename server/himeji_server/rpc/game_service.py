@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import himeji
 from himeji.rules.errors import HimejiError, InvalidRequest, LimitExceeded, Refused, UnknownAction
-from himeji.v1.game_pb2 import Decision, Game
+from himeji.v1.game_pb2 import Decision, Game, GameState
 from himeji.v1.game_service_pb2 import (
+    CancelGameRequest,
+    CancelGameResponse,
     CreateGameRequest,
     CreateGameResponse,
     GetDecisionRequest,
@@ -33,13 +35,14 @@ from himeji.wire.chain import ChainEntry
 from himeji.wire.clock import CASUAL, Clock
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
-from himeji_server import metrics
+from himeji_server import metrics, pagination
 from himeji_server.accounts.caller import current_caller
 from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
 from himeji_server.games.messages import (
     STATES,
+    event_count,
     game_message,
     game_over_message,
     replay_message,
@@ -92,7 +95,7 @@ class GameService:
         out = GetDecisionResponse(version=view.stored.version)
         if view.stored.state == OVER:
             seat = next(iter(seats_of(view, caller)), None) if seat is None else seat
-            over = game_over_message(view, seat, request.event_count, request.wants)
+            over = game_over_message(view, seat, event_count(request), request.wants)
             out.game_over.CopyFrom(over)
         elif is_asked(view, caller, seat):
             out.decision.CopyFrom(self._decision(view, request))
@@ -113,7 +116,7 @@ class GameService:
         write_accepted(out.accepted, view, receipt)
         if view.stored.state == OVER:
             seat = ChainEntry.parse(receipt.entry.text).seat
-            over = game_over_message(view, seat, request.event_count, request.wants)
+            over = game_over_message(view, seat, event_count(request), request.wants)
             out.game_over.CopyFrom(over)
         elif is_asked(view, caller):
             out.decision.CopyFrom(self._decision(view, request))
@@ -143,11 +146,18 @@ class GameService:
         view = await self._use_cases.resign(current_caller(), request.game_id, seat)
         return ResignResponse(game=await self._game(view))
 
+    async def CancelGame(self, request: CancelGameRequest, _context: Any) -> CancelGameResponse:
+        view = await self._use_cases.cancel_own(
+            current_caller(), request.game_id, request.request_id
+        )
+        return CancelGameResponse(game=await self._game(view))
+
     async def GetGame(self, request: GetGameRequest, _context: Any) -> GetGameResponse:
         view = await self._use_cases.view(request.game_id)
         return GetGameResponse(game=await self._game(view))
 
     async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
+        pagination.check_filter(request.state, GameState.values(), "state")
         states = {wire: state for state, wire in STATES.items()}
         wanted = GameFilter(
             state=states.get(request.state, ""),
@@ -190,7 +200,7 @@ class GameService:
         self, view: GameView, request: GetDecisionRequest | SubmitActionsRequest
     ) -> Decision:
         out, now = Decision(), self._use_cases.now()
-        write_decision(out, view, request.event_count, request.wants, now)
+        write_decision(out, view, event_count(request), request.wants, now)
         return out
 
 

@@ -26,7 +26,7 @@ from starlette.responses import (
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
-from himeji_server.games.seat_rules import is_asked, seats_of
+from himeji_server.games.seat_rules import check_seats_of, is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.web import turn_preview
@@ -68,6 +68,7 @@ class PlayPages:
             "/play": self._take_seat,
             "/games/{game_id}/actions": self._act,
             "/games/{game_id}/resign": self._resign,
+            "/games/{game_id}/cancel": self._cancel,
         }
 
     # --- looking --------------------------------------------------------------------------------
@@ -173,6 +174,16 @@ class PlayPages:
         """Give the guest's seats up."""
         caller, game_id = await self._guests.require(request), request.path_params["game_id"]
         await self._use_cases.resign(caller, game_id, None)
+        return _done(request, game_id, {})
+
+    async def _cancel(self, request: Request) -> Response:
+        """Cancel a game that has not begun and in which the guest has a seat.
+
+        All guests are bots of one owner, so that the owner's right alone would be too much.
+        """
+        caller, game_id = await self._guests.require(request), request.path_params["game_id"]
+        check_seats_of(await self._use_cases.view(game_id), caller)
+        await self._use_cases.cancel_own(caller, game_id, "")
         return _done(request, game_id, {})
 
 

@@ -101,9 +101,7 @@ class ChaosClient:
 
     async def submit(self, game_id, decision, actions):
         """Answer by a unary call; its receipt counts like that of a stream."""
-        request = games.SubmitActionsRequest(
-            game_id=game_id, decision_id=decision, actions=actions, event_count=10**9
-        )
+        request = games.SubmitActionsRequest(game_id=game_id, decision_id=decision, actions=actions)
 
         def expected(reason):
             known, resigned = self._is_acknowledged(game_id, decision), game_id in self.resigned
@@ -176,9 +174,7 @@ class UnaryClient(ChaosClient):
 
     async def _play_game(self, game_id, seat):
         while game_id in self.games:
-            request = games.GetDecisionRequest(
-                game_id=game_id, seat=seat, wait=Duration(seconds=5), event_count=10**9
-            )
+            request = games.GetDecisionRequest(game_id=game_id, seat=seat, wait=Duration(seconds=5))
             found = await self.call("GetDecision", request)
             if found is None:
                 del self.games[game_id]  # the error is recorded; the other games go on

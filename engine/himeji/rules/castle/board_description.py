@@ -97,7 +97,7 @@ def _prices(rules: CastleRuleset) -> Iterator[BoardPart]:
 def _game(rules: CastleRuleset) -> Iterator[BoardPart]:
     words = "How long the game is, in turns per clan and round (B-2.1)."
     length = (("rounds", rules.rounds), ("turns", rules.turns), ("colours", len(rules.colours)))
-    yield BoardPart("length", "game", 0, words, (), length)
+    yield BoardPart("length", "game", None, words, (), length)
     words = (
         "Dice of each colour, and dice that a space of the board takes, by clans (B-1.1, B-2.6)."
     )

@@ -29,7 +29,7 @@ _BENEFITS: Final = ("any", "coin/seal", "swap", "vp")
 WELL: Final = BoardPart(
     "well",
     "well",
-    0,
+    None,
     "The Well: one of these (D-6.8).",
     tuple(Face(word, f"1 {word}", (DescribedEffect("gain", word, 1),)) for word in _BENEFITS),
     (),
@@ -120,7 +120,7 @@ def _prices(rules: DuelRuleset) -> Iterator[BoardPart]:
 
 def _game(rules: DuelRuleset) -> Iterator[BoardPart]:
     words = "How long the game is, in turns of both seats per round (D-5.1)."
-    yield BoardPart("length", "game", 0, words, (), (("rounds", 2), ("turns", TURNS)))
+    yield BoardPart("length", "game", None, words, (), (("rounds", 2), ("turns", TURNS)))
     words = "Coins and seals that fit into a storage together, and Clan Seals of a seat (D-7.1)."
     held = (("storage", rules.tables.storage), ("clan_seals", rules.tables.clan_seals))
-    yield BoardPart("domain", "limits", 0, words, (), held)
+    yield BoardPart("domain", "limits", None, words, (), held)

@@ -46,4 +46,4 @@ def describe_tea_garden(rules: CastleRuleset) -> Iterator[BoardPart]:
         ("domain_tile_seals", garden.domain_tile_seals),
     )
     words = "What geishas and ceremony tiles cost (M-7.2, M-7.3, M-8.3)."
-    yield BoardPart("tea-prices", "tea-price", 0, words, (), prices)
+    yield BoardPart("tea-prices", "tea-price", None, words, (), prices)

@@ -25,9 +25,9 @@ def describe_rival(rules: CastleRuleset) -> Iterator[BoardPart]:
     """How the rival starts and what its coins are worth."""
     rival = rival_numbers(rules.tables)
     words = "How the rival starts: VP, place in the turn order, influence (S-1)."
-    for number, (level, start) in enumerate(sorted(rival.start.items())):
+    for level, start in sorted(rival.start.items()):
         facts = tuple(zip(("vp", "turn_order", "influence"), start, strict=True))
-        yield BoardPart(f"rival-{level}", "rival-start", number, words, (), facts)
+        yield BoardPart(f"rival-{level}", "rival-start", None, words, (), facts)
     words = "The coins of a lot that the rival turns in, by its place in the turn order (S-8)."
     for place, coins in enumerate(rival.lots, start=1):
         yield BoardPart(f"rival-lot-{place}", "rival-lot", place, words, (), (("coins", coins),))
