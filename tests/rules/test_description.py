@@ -155,3 +155,11 @@ def test_a_reconstructed_component_is_told_as_one():
     first, second, *_ = base_ruleset(lambda _: text).describe_components()
     assert (first.reconstructed, second.reconstructed) == (True, False)
     assert first.source.startswith("made up here")
+
+
+@pytest.mark.parametrize("ruleset", rules.RULESETS.values(), ids=lambda each: each.name)
+def test_kind_and_number_name_one_part_of_the_board(ruleset):
+    named = [
+        (part.kind, part.number) for part in ruleset.describe_board() if part.number is not None
+    ]
+    assert len(named) == len(set(named))

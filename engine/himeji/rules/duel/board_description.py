@@ -115,7 +115,7 @@ def _prices(rules: DuelRuleset) -> Iterator[BoardPart]:
         *zip(STACK_NAMES, rules.tables.trade_tile, strict=True),
     )
     for number, (name, units) in enumerate(trades):
-        yield BoardPart(f"trade-{name}", "price", number, words, (), (("any", units),))
+        yield BoardPart(f"trade-{name}", "trade-price", number, words, (), (("any", units),))
 
 
 def _game(rules: DuelRuleset) -> Iterator[BoardPart]:
