@@ -16,6 +16,7 @@ from himeji_sdk import Bot, LadderClient, _cli as cli, run
 from himeji_sdk._online.ladder_queues import LadderQueues
 
 from tests.sdk.conftest import endpoint_of
+from tests.sdk.terminal import Terminal, plain
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 TIMEOUT_SECONDS = 120.0
@@ -64,7 +65,11 @@ def himeji(endpoint, tmp_path, monkeypatch):
             [HIMEJI, "ladder", *words], env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True
         )
 
-    call.start = start
+    def in_terminal(*words):
+        where = ("--target", endpoint.target, "--token-file", str(endpoint.token_file))
+        return Terminal([HIMEJI, "ladder", *words, *where], cwd=tmp_path)
+
+    call.start, call.in_terminal = start, in_terminal
     return call
 
 
@@ -128,6 +133,11 @@ def test_a_newcomer_plays_its_first_rated_games_by_one_command(
     assert "every digit agrees" in himeji("recompute")
     (recomputed,) = json.loads(himeji("recompute", "--json"))
     assert (int(recomputed["games"]), recomputed["differences"]) == (2, [])
+    with himeji.in_terminal("recompute") as terminal:
+        said, code = terminal.rest()
+    assert code == 0
+    assert "2/2" in plain(said), "its progress"
+    assert "2 games recomputed, every digit agrees" in plain(said)
     assert json.loads(himeji("leave", "local/mine", "--json")) == {"left": []}
     assert "season 2 has begun" in himeji("season", "start", "--title", "Winter")
     assert [each["title"] for each in json.loads(himeji("season", "list", "--json"))] == [

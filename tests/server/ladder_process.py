@@ -108,6 +108,12 @@ class LadderProcess:
     async def ready(self, bot, game_id):
         return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")
 
+    async def recompute(self, *, ladder=LADDER, season=0, request_id="", repair=False):
+        """Recompute the standings; what was found last."""
+        steps = self.administration.recompute(ADMIN, ladder, season, request_id, repair=repair)
+        *_, found = [step async for step in steps]
+        return found
+
     async def standings(self, ladder=LADDER):
         """The standings by bot."""
         season = await self.queries.season_number(ladder, 0)

@@ -1030,8 +1030,10 @@ class RecomputeStandingsRequest(_message.Message):
     SEASON_FIELD_NUMBER: _builtins.int
     REPAIR_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """For logs, and matched: the same id with the same content gets the first answer again, with
-    another content REQUEST_ID_REUSED.
+    """Makes a retry safe: if the first request with this id repaired the table, the same content
+    gets its differences and its result again, for a day. If it changed nothing, the table is
+    computed anew. Another content is REQUEST_ID_REUSED. Empty: a retry after a repair finds
+    nothing to repair.
     """
     ladder: _builtins.str
     """The ladder."""
@@ -1059,7 +1061,107 @@ Global___RecomputeStandingsRequest: _TypeAlias = RecomputeStandingsRequest  # no
 
 @_typing.final
 class RecomputeStandingsResponse(_message.Message):
-    """Response of RecomputeStandings."""
+    """A message of RecomputeStandings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    STREAM_END_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def progress(self) -> Global___RecomputeProgress:
+        """How far it is. At the beginning, and again after every few hundred results; none where a
+        retry gets the answer of a repair again.
+        """
+
+    @_builtins.property
+    def differences(self) -> Global___StandingDifferences:
+        """Rows that differ. As many messages as are needed, none if the tables agree."""
+
+    @_builtins.property
+    def result(self) -> Global___RecomputeResult:
+        """What was found and done, after all differences."""
+
+    @_builtins.property
+    def stream_end(self) -> _play_service_pb2.StreamEnd:
+        """Why the stream ends: the last message. COMPLETE comes after a result only."""
+
+    def __init__(
+        self,
+        *,
+        progress: Global___RecomputeProgress | None = ...,
+        differences: Global___StandingDifferences | None = ...,
+        result: Global___RecomputeResult | None = ...,
+        stream_end: _play_service_pb2.StreamEnd | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "differences", b"differences", "progress", b"progress", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "differences", b"differences", "progress", b"progress", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["progress", "differences", "result", "stream_end"]  # noqa: Y015
+    _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
+
+Global___RecomputeStandingsResponse: _TypeAlias = RecomputeStandingsResponse  # noqa: Y015
+
+@_typing.final
+class RecomputeProgress(_message.Message):
+    """How far a recomputation is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DONE_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    done: _builtins.int
+    """Results of the season that were read. It begins again at 0 if a game is voided or the table is
+    repaired meanwhile.
+    """
+    total: _builtins.int
+    """Results of the season in all. It grows if games are rated before a repair is in place."""
+    def __init__(
+        self,
+        *,
+        done: _builtins.int = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecomputeProgress: _TypeAlias = RecomputeProgress  # noqa: Y015
+
+@_typing.final
+class StandingDifferences(_message.Message):
+    """A batch of rows in which the computed table and the live one differ."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STANDINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
+        """The rows as computed, without places, ascending by bot and version, compared to the last
+        digit; then the live rows that should not exist, as bot and version alone.
+        """
+
+    def __init__(
+        self,
+        *,
+        standings: _abc.Iterable[Global___Standing] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["standings", b"standings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StandingDifferences: _TypeAlias = StandingDifferences  # noqa: Y015
+
+@_typing.final
+class RecomputeResult(_message.Message):
+    """The result of a recomputation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1067,20 +1169,16 @@ class RecomputeStandingsResponse(_message.Message):
     DIFFERENCES_FIELD_NUMBER: _builtins.int
     REPAIRED_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """How many results were read."""
+    """How many results count in the computed table: voided games do not."""
+    differences: _builtins.int
+    """How many rows differed. 0: the two tables agree."""
     repaired: _builtins.bool
-    """Whether the live table was changed."""
-    @_builtins.property
-    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
-        """The rows as computed where they differ from the live table, to the last digit. Empty: the
-        two agree.
-        """
-
+    """Whether this request, or an earlier one with its request_id, changed the live table."""
     def __init__(
         self,
         *,
         games: _builtins.int = ...,
-        differences: _abc.Iterable[Global___Standing] | None = ...,
+        differences: _builtins.int = ...,
         repaired: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -1089,7 +1187,7 @@ class RecomputeStandingsResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___RecomputeStandingsResponse: _TypeAlias = RecomputeStandingsResponse  # noqa: Y015
+Global___RecomputeResult: _TypeAlias = RecomputeResult  # noqa: Y015
 
 @_typing.final
 class Season(_message.Message):

@@ -75,7 +75,7 @@ class LadderServiceStub:
                 request_serializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsResponse.FromString,
                 _registered_method=True)
-        self.RecomputeStandings = channel.unary_unary(
+        self.RecomputeStandings = channel.unary_stream(
                 '/himeji.v1.LadderService/RecomputeStandings',
                 request_serializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsResponse.FromString,
@@ -190,7 +190,8 @@ class LadderServiceServicer:
 
     def RecomputeStandings(self, request, context):
         """Computes the table of a ladder anew from the log of results and compares it with the live
-        one. Needs SCOPE_ADMIN.
+        one. Progress comes meanwhile, then the differences and the result; the last message is
+        StreamEnd. Needs SCOPE_ADMIN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -306,7 +307,7 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsResponse.SerializeToString,
             ),
-            'RecomputeStandings': grpc.unary_unary_rpc_method_handler(
+            'RecomputeStandings': grpc.unary_stream_rpc_method_handler(
                     servicer.RecomputeStandings,
                     request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsResponse.SerializeToString,
@@ -595,7 +596,7 @@ class LadderService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/himeji.v1.LadderService/RecomputeStandings',

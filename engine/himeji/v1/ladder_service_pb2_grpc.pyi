@@ -51,9 +51,10 @@ class LadderServiceStub:
     """Gets what two bots did against each other."""
     WatchResults: _grpc.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]
     """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
-    RecomputeStandings: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]
+    RecomputeStandings: _grpc.UnaryStreamMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]
     """Computes the table of a ladder anew from the log of results and compares it with the live
-    one. Needs SCOPE_ADMIN.
+    one. Progress comes meanwhile, then the differences and the result; the last message is
+    StreamEnd. Needs SCOPE_ADMIN.
     """
     StartSeason: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.StartSeasonRequest, _ladder_service_pb2.StartSeasonResponse]
     """Ends the season of a ladder, archives its table and starts the next. Needs SCOPE_ADMIN."""
@@ -105,9 +106,10 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Gets what two bots did against each other."""
     WatchResults: _aio.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]  # type: ignore[assignment]
     """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
-    RecomputeStandings: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]  # type: ignore[assignment]
+    RecomputeStandings: _aio.UnaryStreamMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]  # type: ignore[assignment]
     """Computes the table of a ladder anew from the log of results and compares it with the live
-    one. Needs SCOPE_ADMIN.
+    one. Progress comes meanwhile, then the differences and the result; the last message is
+    StreamEnd. Needs SCOPE_ADMIN.
     """
     StartSeason: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.StartSeasonRequest, _ladder_service_pb2.StartSeasonResponse]  # type: ignore[assignment]
     """Ends the season of a ladder, archives its table and starts the next. Needs SCOPE_ADMIN."""
@@ -210,9 +212,10 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _ladder_service_pb2.RecomputeStandingsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_ladder_service_pb2.RecomputeStandingsResponse, _abc.Awaitable[_ladder_service_pb2.RecomputeStandingsResponse]]:
+    ) -> _typing.Union[_abc.Iterator[_ladder_service_pb2.RecomputeStandingsResponse], _abc.AsyncIterator[_ladder_service_pb2.RecomputeStandingsResponse]]:
         """Computes the table of a ladder anew from the log of results and compares it with the live
-        one. Needs SCOPE_ADMIN.
+        one. Progress comes meanwhile, then the differences and the result; the last message is
+        StreamEnd. Needs SCOPE_ADMIN.
         """
 
     @_abc_1.abstractmethod

@@ -100,7 +100,9 @@ class _StreamEndKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StreamE
     is that of the reason.
     """
     STREAM_END_KIND_COMPLETE: _StreamEndKind.ValueType  # 12
-    """What the stream was opened for has come to its end: a watched game is over. Status OK."""
+    """What the stream was opened for has come to its end: a watched game is over, a table is
+    recomputed. Status OK.
+    """
 
 class StreamEndKind(_StreamEndKind, metaclass=_StreamEndKindEnumTypeWrapper):
     """Why a stream ends, with the status that follows."""
@@ -140,7 +142,9 @@ unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile
 is that of the reason.
 """
 STREAM_END_KIND_COMPLETE: StreamEndKind.ValueType  # 12
-"""What the stream was opened for has come to its end: a watched game is over. Status OK."""
+"""What the stream was opened for has come to its end: a watched game is over, a table is
+recomputed. Status OK.
+"""
 Global___StreamEndKind: _TypeAlias = StreamEndKind  # noqa: Y015
 
 @_typing.final

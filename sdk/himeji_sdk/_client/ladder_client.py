@@ -1,4 +1,4 @@
-"""LadderService by unary calls: standings, histories, seasons and tournaments."""
+"""LadderService by blocking calls: standings, histories, seasons and tournaments."""
 
 from __future__ import annotations
 
@@ -76,5 +76,22 @@ class LadderClient:
             for message in self._stub.WatchResults(request, metadata=self._metadata):
                 if message.HasField("result"):
                     yield message.result
+        except grpc.RpcError as failure:
+            raise with_advice(from_rpc_error(failure), self._target) from None
+
+    def recompute(
+        self, ladder: str, season: int = 0, *, repair: bool = False
+    ) -> Iterator[pb.RecomputeStandingsResponse]:
+        """Compute a table anew and compare it: progress, rows that differ, and last the result.
+
+        `repair` puts the computed table in place of a wrong one. Season 0 is the running one.
+        """
+        request = pb.RecomputeStandingsRequest(
+            request_id=str(uuid.uuid4()), ladder=ladder, season=season, repair=repair
+        )
+        try:
+            for message in self._stub.RecomputeStandings(request, metadata=self._metadata):
+                if not message.HasField("stream_end"):
+                    yield message
         except grpc.RpcError as failure:
             raise with_advice(from_rpc_error(failure), self._target) from None

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 from google.protobuf.json_format import MessageToDict
 from himeji.v1.game_pb2 import EndReason
+from himeji.v1.ladder_service_pb2 import RecomputeResult
 from rich import box
 from rich.table import Table
 
@@ -145,10 +146,16 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
 
 def print_json(messages: list[Any]) -> None:
     """Print messages as JSON, with every field under its name in the contract."""
-    found = [
-        MessageToDict(
-            each, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-        )
-        for each in messages
-    ]
-    click.echo(json.dumps(found, indent=1))
+    click.echo(json.dumps([_as_dict(each) for each in messages], indent=1))
+
+
+def print_recomputed(result: RecomputeResult, rows: Iterable[Any]) -> None:
+    """Print the result of a recomputation as JSON, with the rows that differ instead of a count."""
+    found = _as_dict(result) | {"differences": [_as_dict(each) for each in rows]}
+    click.echo(json.dumps([found], indent=1))
+
+
+def _as_dict(message: Any) -> dict[str, Any]:
+    return MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )

@@ -54,6 +54,11 @@ class StreamEnd:
         return cls(StreamEndKind.STREAM_END_KIND_GOODBYE, "all your requests are answered")
 
     @classmethod
+    def complete(cls, sentence: str) -> StreamEnd:
+        """What the stream was opened for has come to its end."""
+        return cls(StreamEndKind.STREAM_END_KIND_COMPLETE, sentence)
+
+    @classmethod
     def taken_over(cls) -> StreamEnd:
         """A newer stream of the same bot is open."""
         error = TakenOver("a newer stream of this bot has taken over; do not reconnect")
@@ -90,6 +95,7 @@ class StreamEnd:
 
 
 _KINDS = {
+    StreamEndKind.STREAM_END_KIND_DRAINING: Draining,  # before Unavailable, of which it is one
     StreamEndKind.STREAM_END_KIND_VERSION_MISMATCH: VersionMismatch,
     StreamEndKind.STREAM_END_KIND_TOKEN_REVOKED: InvalidToken,
     StreamEndKind.STREAM_END_KIND_PROTOCOL_ERROR: InvalidRequest,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, aclosing
 from typing import Any, Final
 
@@ -12,12 +12,15 @@ from himeji.v1 import ladder_service_pb2 as pb
 from himeji_server.accounts.caller import current_caller
 from himeji_server.games.messages import game_message
 from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.queries import paginate
+from himeji_server.ladder.recomputation import Progress
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
 
 SERVICE: Final = "himeji.v1.LadderService"
+ROWS_PER_MESSAGE: Final = 200
 
 # ruff: noqa: N802 - methods have the contract's names
 
@@ -108,17 +111,25 @@ class LadderService:
 
     async def RecomputeStandings(
         self, request: pb.RecomputeStandingsRequest, _context: Any
-    ) -> pb.RecomputeStandingsResponse:
-        found = await self._administration.recompute(
+    ) -> AsyncIterator[pb.RecomputeStandingsResponse]:
+        end = StreamEnd.complete("the table is recomputed")
+        steps = self._administration.recompute(
             current_caller(),
             request.ladder,
             request.season,
             request.request_id,
             repair=request.repair,
         )
-        return pb.RecomputeStandingsResponse(
-            games=found.games, differences=found.differences, repaired=found.repaired
-        )
+        try:
+            async with aclosing(steps):
+                async for step in steps:
+                    for message in _recompute_messages(step):
+                        yield message
+        except HimejiError as error:
+            end = StreamEnd.by(error)
+        yield pb.RecomputeStandingsResponse(stream_end=end.to_message())
+        if end.error is not None:
+            raise end.error
 
     async def StartSeason(
         self, request: pb.StartSeasonRequest, _context: Any
@@ -185,3 +196,16 @@ class LadderService:
             current_caller(), request.tournament, request.request_id
         )
         return pb.CancelTournamentResponse(tournament=cancelled)
+
+
+def _recompute_messages(step: Progress | Recomputed) -> Iterator[pb.RecomputeStandingsResponse]:
+    if isinstance(step, Progress):
+        progress = pb.RecomputeProgress(done=step.done, total=step.total)
+        yield pb.RecomputeStandingsResponse(progress=progress)
+        return
+    rows = step.differences
+    for first in range(0, len(rows), ROWS_PER_MESSAGE):
+        batch = pb.StandingDifferences(standings=rows[first : first + ROWS_PER_MESSAGE])
+        yield pb.RecomputeStandingsResponse(differences=batch)
+    result = pb.RecomputeResult(games=step.games, differences=len(rows), repaired=step.repaired)
+    yield pb.RecomputeStandingsResponse(result=result)
