@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
+from himeji.v1.account_service_pb2 import CreateBotVersionRequest
+from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.play_service_pb2 import EnteredQueue, LeftQueue, LeftQueueReason
-from himeji_sdk import Bot, LadderClient, _cli as cli, run
+from himeji_sdk import Bot, LadderClient, _cli as cli, connection, run
 from himeji_sdk._online.ladder_queues import LadderQueues
 
 from tests.sdk.conftest import endpoint_of
@@ -243,6 +245,34 @@ def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, 
     assert "cup, over, 2 of 2 games" in himeji("tournament", "show", "cup")
     assert himeji("tournament", "cancel", "cup").strip() == "cup is over"
     assert "no tournament nope" in himeji("tournament", "show", "nope", code=1)
+
+
+def test_an_older_version_plays_a_tournament(himeji, endpoint, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    newest = himeji.start("join", "mine.py")
+    try:
+        rated(endpoint, wait_until, 1)
+    finally:
+        newest.send_signal(signal.SIGINT)
+        newest.wait(TIMEOUT_SECONDS)
+        newest.stderr.close()
+    with connection.channel(endpoint.target) as channel:
+        AccountServiceStub(channel).CreateBotVersion(
+            CreateBotVersionRequest(bot="local/mine"),
+            metadata=connection.credentials(endpoint.token),
+        )
+    himeji("tournament", "create", "old", "local/mine@1", "house/random", "--bank", "60")
+    himeji("tournament", "create", "new", "local/mine", "house/random", "--bank", "60")
+    player = himeji.start("join", "mine.py", "--bot-version", "1")
+    try:
+        wait_until(lambda: "old  over" in himeji("tournament", "list"), "the old one is over")
+    finally:
+        player.send_signal(signal.SIGINT)
+        player.wait(TIMEOUT_SECONDS)
+        player.stderr.close()
+    assert "new  playing, 0/2" in himeji("tournament", "list"), "version 2 was never there"
+    assert "local/mine v2" in himeji("tournament", "show", "new")
+    assert "a number from 1" in himeji("tournament", "create", "x", "a/b@0", "a/c", code=2)
 
 
 def left(reason, ladder=""):

@@ -1795,6 +1795,34 @@ class TournamentEntrant(_message.Message):
 Global___TournamentEntrant: _TypeAlias = TournamentEntrant  # noqa: Y015
 
 @_typing.final
+class TournamentEntry(_message.Message):
+    """A bot that is to play in a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    BOT_VERSION_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """The bot, as "owner/name"."""
+    bot_version: _builtins.int
+    """The version that plays, from 1. 0: the newest there is when the tournament is created. While
+    the bot has a stream that plays another version, it counts as not connected.
+    """
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        bot_version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_version", b"bot_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentEntry: _TypeAlias = TournamentEntry  # noqa: Y015
+
+@_typing.final
 class CreateTournamentRequest(_message.Message):
     """Request of CreateTournament."""
 
@@ -1809,7 +1837,7 @@ class CreateTournamentRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     CLOCK_FIELD_NUMBER: _builtins.int
     ROUNDS_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
+    ENTRIES_FIELD_NUMBER: _builtins.int
     PATIENCE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Makes a retry safe, as in StartSeason. Empty: a retry finds the name in use."""
@@ -1834,13 +1862,13 @@ class CreateTournamentRequest(_message.Message):
         """The time control. Absent: the server's standard for tournaments."""
 
     @_builtins.property
-    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The bots, as "owner/name", each once, at least as many as seats. The newest versions play."""
+    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentEntry]:
+        """The bots that play, each once, at least as many as seats."""
 
     @_builtins.property
     def patience(self) -> _duration_pb2.Duration:
-        """How long a bot that is not connected is waited for before its game counts as lost. Absent:
-        the server's standard.
+        """How long a bot that is not connected, or does not answer, is waited for before its game counts
+        as lost. Absent: the server's standard.
         """
 
     def __init__(
@@ -1855,12 +1883,12 @@ class CreateTournamentRequest(_message.Message):
         options: _abc.Iterable[_position_pb2.OptionValue] | None = ...,
         clock: _game_pb2.Clock | None = ...,
         rounds: _builtins.int = ...,
-        bots: _abc.Iterable[_builtins.str] | None = ...,
+        entries: _abc.Iterable[Global___TournamentEntry] | None = ...,
         patience: _duration_pb2.Duration | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "patience", b"patience"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "clock", b"clock", "options", b"options", "patience", b"patience", "request_id", b"request_id", "rounds", b"rounds", "ruleset", b"ruleset", "seats", b"seats", "system", b"system", "title", b"title", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "entries", b"entries", "options", b"options", "patience", b"patience", "request_id", b"request_id", "rounds", b"rounds", "ruleset", b"ruleset", "seats", b"seats", "system", b"system", "title", b"title", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

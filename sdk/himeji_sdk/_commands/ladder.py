@@ -78,6 +78,7 @@ def list_ladders(*, target: str, as_json: bool) -> None:
 @click.option(
     "--name", default="", help="The bot's name in the arena; else that of its token, or its own."
 )
+@cli_options.bot_version
 @click.option("--games", type=click.IntRange(1), help="Stop after so many games; else at Ctrl-C.")
 @click.option(
     "--at-once", type=click.IntRange(1, 64), default=1, help="Games of a ladder at the same time."
@@ -96,6 +97,7 @@ def join(  # noqa: PLR0913 - one parameter per option
     token_file: Path | None,
     ladders: tuple[str, ...],
     name: str,
+    bot_version: int | None,
     games: int | None,
     at_once: int,
     invited: bool,
@@ -116,6 +118,7 @@ def join(  # noqa: PLR0913 - one parameter per option
             target,
             find_token(file=token_file),
             name=name,
+            version=bot_version or 0,
             ladders=ladders,
             games=games,
             at_once=at_once,

@@ -69,10 +69,9 @@ def standings(title: str, rows: Iterable[Any]) -> Table:
     columns = ("place", "bot", "rating", "mean", "±", "games", "ranks", "score", "lost otherwise")
     table = _table(*columns, title=title)
     for row in rows:
-        version = f" v{row.bot_version}" if row.bot_version > 1 else ""
         table.add_row(
             str(row.place),
-            f"{row.bot}{version}",
+            _bot(row),
             f"{row.rating.conservative:.1f}",
             f"{row.rating.mean:.1f}",
             f"{row.rating.uncertainty:.1f}",
@@ -82,6 +81,10 @@ def standings(title: str, rows: Iterable[Any]) -> Table:
             _reasons(row.end_reasons),
         )
     return table
+
+
+def _bot(row: Any) -> str:
+    return f"{row.bot} v{row.bot_version}" if row.bot_version > 1 else str(row.bot)
 
 
 def _shares(counts: Iterable[int]) -> str:
@@ -134,7 +137,7 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
     for row in entrants:
         table.add_row(
             str(row.place),
-            row.bot,
+            _bot(row),
             f"{row.points:g}",
             str(row.games),
             _shares(row.rank_counts),
