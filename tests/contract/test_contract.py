@@ -23,6 +23,7 @@ from google.protobuf.message import Message
 from himeji.rules import errors
 from himeji.v1 import (
     account_service_pb2,
+    admin_service_pb2,
     castle_pb2,
     duel_pb2,
     errors_pb2,
@@ -32,6 +33,7 @@ from himeji.v1 import (
     play_service_pb2,
     position_pb2,
     rules_service_pb2,
+    stream_pb2,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +43,7 @@ FILES: list[FileDescriptor] = [
     module.DESCRIPTOR
     for module in (
         account_service_pb2,
+        admin_service_pb2,
         castle_pb2,
         duel_pb2,
         errors_pb2,
@@ -50,6 +53,7 @@ FILES: list[FileDescriptor] = [
         play_service_pb2,
         position_pb2,
         rules_service_pb2,
+        stream_pb2,
     )
 ]
 METHODS: list[MethodDescriptor] = [

@@ -14,7 +14,7 @@ from himeji.rules.errors import UnknownLadder
 from himeji.v1.account_service_pb2 import CreateBotVersionRequest
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.play_service_pb2 import EnteredQueue, LeftQueue, LeftQueueReason
-from himeji_sdk import Bot, LadderClient, _cli as cli, connection, run
+from himeji_sdk import AdminClient, Bot, LadderClient, _cli as cli, connection, run
 from himeji_sdk._online.ladder_queues import LadderQueues
 
 from tests.sdk.conftest import endpoint_of
@@ -205,6 +205,18 @@ def test_exactly_as_many_games_are_played_as_were_asked_for(endpoint):
     with LadderClient(endpoint.target, endpoint.token) as client:
         tickets = client.pages("ListTickets", "tickets", ladder="base-2p")
     assert "local/many" not in [each.bot for each in tickets]
+
+
+def test_an_administrator_voids_a_game_and_reads_of_it(endpoint, wait_until):
+    (end,) = run(First, endpoint.target, endpoint.token, ladders=["base-2p"], games=1)
+    assert rated(endpoint, wait_until, 1)["local/first"].games == 1
+    with AdminClient(endpoint.target, endpoint.token) as client:
+        voided = client.call("VoidGame", game_id=end.game_id, explanation="a test").game
+        entries = client.pages("ListAuditEntries", "entries")
+        assert client.pages("ListFlags", "flags") == []
+    assert voided.game_id == end.game_id
+    assert "voided: a test" in [each.message for each in entries]
+    assert "local/first" not in rated(endpoint, wait_until, 0)
 
 
 def test_the_table_is_watched(himeji, endpoint):

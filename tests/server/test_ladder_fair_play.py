@@ -1,7 +1,7 @@
 """Fair play: what chance does not explain is flagged, and nothing is changed by it."""
 
 import pytest
-from himeji.v1.ladder_service_pb2 import FlagKind
+from himeji.v1.admin_service_pb2 import FlagKind
 from himeji_server.ladder.fair_play import binomial_tail, frequent_opponents
 from himeji_server.ladder.standings import StandingsRow
 

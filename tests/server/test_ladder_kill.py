@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
+from himeji.v1.admin_service_pb2 import AuditKind
+from himeji.v1.ladder_service_pb2 import RatedResult
 
 from tests.server.ladder_process import LADDER, ladder_process
 

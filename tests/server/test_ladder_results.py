@@ -13,8 +13,8 @@ from himeji.rules.errors import (
     UnknownAccount,
     UnknownLadder,
 )
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import AuditKind
 from himeji_server.ladder import recomputation
 from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated

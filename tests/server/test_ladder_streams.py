@@ -7,6 +7,7 @@ import pytest
 from himeji.rules.errors import Draining, StoreUnavailable
 from himeji.v1 import ladder_service_pb2 as ladders, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState
+from himeji.v1.stream_pb2 import StreamEndKind
 from himeji_server.games import notifications
 from himeji_server.ladder.administration import Administration
 from himeji_server.ladder.standings import StandingsRow
@@ -295,20 +296,28 @@ async def test_ladders_are_listed_for_everybody_in_pages(arena):
     assert paged == names
 
 
+async def refusal(call):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call
+    return reason_of(refused.value)
+
+
 async def test_administration_needs_an_administrator(arena):
     client, admin = await arena.owner("ann"), await arena.admin()
-    for method, fields in {
-        "StartSeason": {"ladder": "base-2p"},
-        "VoidGame": {"game_id": "x", "explanation": "y"},
-        "ListAuditEntries": {},
-    }.items():
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await client.ladder(method, **fields)
-        assert reason_of(refused.value) == "FORBIDDEN"
+    for refused in (
+        client.ladder("StartSeason", ladder="base-2p"),
+        client.administer("VoidGame", game_id="x", explanation="y"),
+        client.administer("ListFlags"),
+        client.administer("ListAuditEntries"),
+    ):
+        assert await refusal(refused) == "FORBIDDEN"
     season = (await admin.ladder("StartSeason", ladder="base-2p", title="Two")).season
     assert season.number == 2
-    (entry,) = (await admin.ladder("ListAuditEntries")).entries
+    (entry,) = (await admin.administer("ListAuditEntries")).entries
     assert entry.actor == "admin"
+    assert list((await admin.administer("ListFlags")).flags) == []
+    unknown = admin.administer("VoidGame", game_id="x", explanation="y")
+    assert await refusal(unknown) == "UNKNOWN_GAME"
     listed = (await client.ladder("ListSeasons", ladder="base-2p")).seasons
     assert [each.title for each in listed] == ["Two", ""]
 
@@ -341,7 +350,7 @@ async def test_a_recomputation_tells_its_progress_and_its_result(arena, redis_se
     assert [len(each.differences.standings) for each in messages[1:3]] == [2, 1]
     result = messages[-2].result
     assert (result.games, result.differences, result.repaired) == (0, 3, True)
-    assert messages[-1].stream_end.kind == play.StreamEndKind.STREAM_END_KIND_COMPLETE
+    assert messages[-1].stream_end.kind == StreamEndKind.STREAM_END_KIND_COMPLETE
     again, _ = await recompute(admin, ladder="base-2p", repair=True, request_id="once")
     assert again == messages[1:], "the answer to the same request, without the work"
     messages, _ = await recompute(admin, ladder="base-2p")
@@ -353,7 +362,7 @@ async def test_a_recomputation_that_cannot_be_says_why_at_its_end(arena):
     assert await recompute(client, ladder="base-2p") == ([], "FORBIDDEN")
     (last,), failure = await recompute(admin, ladder="nope")
     assert failure == "UNKNOWN_LADDER"
-    assert last.stream_end.kind == play.StreamEndKind.STREAM_END_KIND_REFUSED
+    assert last.stream_end.kind == StreamEndKind.STREAM_END_KIND_REFUSED
 
 
 async def test_a_recomputation_ends_when_its_server_stops(arena, monkeypatch):
@@ -365,4 +374,4 @@ async def test_a_recomputation_ends_when_its_server_stops(arena, monkeypatch):
     monkeypatch.setattr(Administration, "_check_not_stopping", stopping)
     (last,), failure = await recompute(admin, ladder="base-2p")
     assert failure == "DRAINING"
-    assert last.stream_end.kind == play.StreamEndKind.STREAM_END_KIND_DRAINING
+    assert last.stream_end.kind == StreamEndKind.STREAM_END_KIND_DRAINING

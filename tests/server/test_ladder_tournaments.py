@@ -11,9 +11,9 @@ from himeji.rules.errors import (
     UnknownAccount,
 )
 from himeji.v1.account_service_pb2 import SCOPE_MANAGE
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import (
-    AuditKind,
     CreateTournamentRequest,
     TournamentEntry,
     TournamentState,

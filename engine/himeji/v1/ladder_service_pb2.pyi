@@ -11,8 +11,8 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from himeji.v1 import game_pb2 as _game_pb2
-from himeji.v1 import play_service_pb2 as _play_service_pb2
 from himeji.v1 import position_pb2 as _position_pb2
+from himeji.v1 import stream_pb2 as _stream_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -23,58 +23,6 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class _FlagKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _FlagKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FlagKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    FLAG_KIND_UNSPECIFIED: _FlagKind.ValueType  # 0
-    """Never sent; in a filter: every kind."""
-    FLAG_KIND_REPEAT_GAMES: _FlagKind.ValueType  # 1
-    """The same bots met more often than chance explains."""
-    FLAG_KIND_QUICK_RESIGN: _FlagKind.ValueType  # 2
-    """A bot resigned after very few decisions, repeatedly."""
-
-class FlagKind(_FlagKind, metaclass=_FlagKindEnumTypeWrapper):
-    """What a flag is about."""
-
-FLAG_KIND_UNSPECIFIED: FlagKind.ValueType  # 0
-"""Never sent; in a filter: every kind."""
-FLAG_KIND_REPEAT_GAMES: FlagKind.ValueType  # 1
-"""The same bots met more often than chance explains."""
-FLAG_KIND_QUICK_RESIGN: FlagKind.ValueType  # 2
-"""A bot resigned after very few decisions, repeatedly."""
-Global___FlagKind: _TypeAlias = FlagKind  # noqa: Y015
-
-class _AuditKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _AuditKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    AUDIT_KIND_UNSPECIFIED: _AuditKind.ValueType  # 0
-    """Never sent; in a filter: every kind."""
-    AUDIT_KIND_ADMIN_ACT: _AuditKind.ValueType  # 1
-    """An administrator changed something."""
-    AUDIT_KIND_ADJUDICATION: _AuditKind.ValueType  # 2
-    """A game was adjudicated or voided."""
-    AUDIT_KIND_RATING_CHANGE: _AuditKind.ValueType  # 3
-    """A rating changed: one entry per rated game."""
-
-class AuditKind(_AuditKind, metaclass=_AuditKindEnumTypeWrapper):
-    """What an audit entry records."""
-
-AUDIT_KIND_UNSPECIFIED: AuditKind.ValueType  # 0
-"""Never sent; in a filter: every kind."""
-AUDIT_KIND_ADMIN_ACT: AuditKind.ValueType  # 1
-"""An administrator changed something."""
-AUDIT_KIND_ADJUDICATION: AuditKind.ValueType  # 2
-"""A game was adjudicated or voided."""
-AUDIT_KIND_RATING_CHANGE: AuditKind.ValueType  # 3
-"""A rating changed: one entry per rated game."""
-Global___AuditKind: _TypeAlias = AuditKind  # noqa: Y015
 
 class _TournamentSystem:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -1000,14 +948,14 @@ class WatchResultsResponse(_message.Message):
         """A game was rated. Results come in the order of their sequence, without gaps."""
 
     @_builtins.property
-    def stream_end(self) -> _play_service_pb2.StreamEnd:
+    def stream_end(self) -> _stream_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
         self,
         *,
         result: Global___RatedResult | None = ...,
-        stream_end: _play_service_pb2.StreamEnd | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -1084,7 +1032,7 @@ class RecomputeStandingsResponse(_message.Message):
         """What was found and done, after all differences."""
 
     @_builtins.property
-    def stream_end(self) -> _play_service_pb2.StreamEnd:
+    def stream_end(self) -> _stream_pb2.StreamEnd:
         """Why the stream ends: the last message. COMPLETE comes after a result only."""
 
     def __init__(
@@ -1093,7 +1041,7 @@ class RecomputeStandingsResponse(_message.Message):
         progress: Global___RecomputeProgress | None = ...,
         differences: Global___StandingDifferences | None = ...,
         result: Global___RecomputeResult | None = ...,
-        stream_end: _play_service_pb2.StreamEnd | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "differences", b"differences", "progress", b"progress", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -1360,300 +1308,6 @@ class ListSeasonsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListSeasonsResponse: _TypeAlias = ListSeasonsResponse  # noqa: Y015
-
-@_typing.final
-class VoidGameRequest(_message.Message):
-    """Request of VoidGame."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
-    GAME_ID_FIELD_NUMBER: _builtins.int
-    EXPLANATION_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in StartSeason. Not needed for safety: voiding twice is the same as
-    once.
-    """
-    game_id: _builtins.str
-    """The game."""
-    explanation: _builtins.str
-    """Why, in words; it goes into the audit log. Required."""
-    def __init__(
-        self,
-        *,
-        request_id: _builtins.str = ...,
-        game_id: _builtins.str = ...,
-        explanation: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "game_id", b"game_id", "request_id", b"request_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VoidGameRequest: _TypeAlias = VoidGameRequest  # noqa: Y015
-
-@_typing.final
-class VoidGameResponse(_message.Message):
-    """Response of VoidGame."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    GAME_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def game(self) -> _game_pb2.Game:
-        """The game as it is now."""
-
-    def __init__(
-        self,
-        *,
-        game: _game_pb2.Game | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VoidGameResponse: _TypeAlias = VoidGameResponse  # noqa: Y015
-
-@_typing.final
-class Flag(_message.Message):
-    """Something that fair-play detection noticed."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    FLAG_ID_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
-    GAME_IDS_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    flag_id: _builtins.str
-    """The id of the flag."""
-    kind: Global___FlagKind.ValueType
-    """What it is about."""
-    ladder: _builtins.str
-    """The ladder."""
-    message: _builtins.str
-    """What was noticed, in words."""
-    @_builtins.property
-    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The bots concerned, as "owner/name", ascending."""
-
-    @_builtins.property
-    def game_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The games that gave rise to it."""
-
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When."""
-
-    def __init__(
-        self,
-        *,
-        flag_id: _builtins.str = ...,
-        kind: Global___FlagKind.ValueType = ...,
-        ladder: _builtins.str = ...,
-        bots: _abc.Iterable[_builtins.str] | None = ...,
-        game_ids: _abc.Iterable[_builtins.str] | None = ...,
-        message: _builtins.str = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "create_time", b"create_time", "flag_id", b"flag_id", "game_ids", b"game_ids", "kind", b"kind", "ladder", b"ladder", "message", b"message"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Flag: _TypeAlias = Flag  # noqa: Y015
-
-@_typing.final
-class ListFlagsRequest(_message.Message):
-    """Request of ListFlags."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    BOT_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many to return at most. 0: the server's standard. More than the server allows is cut to
-    that, less than 0 is INVALID_REQUEST.
-    """
-    page_token: _builtins.str
-    """next_page_token of the page before. Empty: the first page. All other fields must be as they
-    were then.
-    """
-    ladder: _builtins.str
-    """Only flags of this ladder. Empty: all."""
-    bot: _builtins.str
-    """Only flags about this bot, as "owner/name". Empty: all."""
-    kind: Global___FlagKind.ValueType
-    """Only flags of this kind. Unspecified: all."""
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int = ...,
-        page_token: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        bot: _builtins.str = ...,
-        kind: Global___FlagKind.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "kind", b"kind", "ladder", b"ladder", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListFlagsRequest: _TypeAlias = ListFlagsRequest  # noqa: Y015
-
-@_typing.final
-class ListFlagsResponse(_message.Message):
-    """Response of ListFlags."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    FLAGS_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
-    @_builtins.property
-    def flags(self) -> _containers.RepeatedCompositeFieldContainer[Global___Flag]:
-        """The flags, the newest first."""
-
-    def __init__(
-        self,
-        *,
-        flags: _abc.Iterable[Global___Flag] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["flags", b"flags", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListFlagsResponse: _TypeAlias = ListFlagsResponse  # noqa: Y015
-
-@_typing.final
-class AuditEntry(_message.Message):
-    """An entry of the audit log."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEQUENCE_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    ACTOR_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    GAME_ID_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    CHAIN_FIELD_NUMBER: _builtins.int
-    sequence: _builtins.int
-    """The number of the entry, from 1, without gaps."""
-    kind: Global___AuditKind.ValueType
-    """What it records."""
-    actor: _builtins.str
-    """Who did it: an owner, or empty for the arena itself."""
-    message: _builtins.str
-    """What was done, in words, without secrets."""
-    game_id: _builtins.str
-    """The game concerned. Empty: none."""
-    ladder: _builtins.str
-    """The ladder concerned. Empty: none."""
-    chain: _builtins.bytes
-    """The link of the hash chain, 32 bytes: it covers this entry and the link before, so that a
-    missing or altered entry shows.
-    """
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When."""
-
-    def __init__(
-        self,
-        *,
-        sequence: _builtins.int = ...,
-        kind: Global___AuditKind.ValueType = ...,
-        actor: _builtins.str = ...,
-        message: _builtins.str = ...,
-        game_id: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-        chain: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "chain", b"chain", "create_time", b"create_time", "game_id", b"game_id", "kind", b"kind", "ladder", b"ladder", "message", b"message", "sequence", b"sequence"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AuditEntry: _TypeAlias = AuditEntry  # noqa: Y015
-
-@_typing.final
-class ListAuditEntriesRequest(_message.Message):
-    """Request of ListAuditEntries."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many to return at most. 0: the server's standard. More than the server allows is cut to
-    that, less than 0 is INVALID_REQUEST.
-    """
-    page_token: _builtins.str
-    """next_page_token of the page before. Empty: the first page. All other fields must be as they
-    were then.
-    """
-    kind: Global___AuditKind.ValueType
-    """Only entries of this kind. Unspecified: all."""
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int = ...,
-        page_token: _builtins.str = ...,
-        kind: Global___AuditKind.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListAuditEntriesRequest: _TypeAlias = ListAuditEntriesRequest  # noqa: Y015
-
-@_typing.final
-class ListAuditEntriesResponse(_message.Message):
-    """Response of ListAuditEntries."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ENTRIES_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
-    @_builtins.property
-    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___AuditEntry]:
-        """The entries, the newest first."""
-
-    def __init__(
-        self,
-        *,
-        entries: _abc.Iterable[Global___AuditEntry] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListAuditEntriesResponse: _TypeAlias = ListAuditEntriesResponse  # noqa: Y015
 
 @_typing.final
 class Tournament(_message.Message):

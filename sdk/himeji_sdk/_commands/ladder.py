@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from himeji_sdk._bot_loader import load_bot
-from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._client.service_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
 from himeji_sdk._commands.online import log_to_stderr, print_ends
 from himeji_sdk._commands.progress import progress_bar

@@ -17,7 +17,7 @@ from himeji.v1.ladder_service_pb2 import (
 from himeji.v1.position_pb2 import OptionValue
 from rich.console import Console
 
-from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._client.service_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
 from himeji_sdk.connection import find_token
 

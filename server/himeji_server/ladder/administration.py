@@ -6,17 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from himeji.rules.errors import Draining, InvalidRequest, StoreUnavailable
+from himeji.v1.admin_service_pb2 import AuditEntry, AuditKind, Flag, FlagKind
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import (
-    AuditEntry,
-    AuditKind,
-    Flag,
-    FlagKind,
-    RatedResult,
-    Season,
-    Standing,
-    StandingDifferences,
-)
+from himeji.v1.ladder_service_pb2 import RatedResult, Season, Standing, StandingDifferences
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller

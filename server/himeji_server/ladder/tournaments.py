@@ -7,9 +7,9 @@ from typing import Final
 
 from himeji import rules
 from himeji.rules.errors import InvalidRequest, NotFound
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import (
-    AuditKind,
     CreateTournamentRequest,
     Tournament,
     TournamentEntrant,

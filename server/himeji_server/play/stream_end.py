@@ -16,7 +16,7 @@ from himeji.rules.errors import (
     VersionMismatch,
 )
 from himeji.v1.errors_pb2 import ErrorReason
-from himeji.v1.play_service_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
+from himeji.v1.stream_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
 from himeji.wire.errors import retry_delay
 
 from himeji_server import names

@@ -1,4 +1,4 @@
-"""LadderService: queues, standings, results and tournaments, and their administration."""
+"""LadderService: queues, standings, results, seasons and tournaments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from himeji.rules.errors import HimejiError
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.caller import current_caller
-from himeji_server.games.messages import game_message
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.assembly import LadderAssembly
@@ -29,7 +28,6 @@ class LadderService:
     """Decodes a request, calls one use case, encodes the response."""
 
     def __init__(self, use_cases: GameUseCases, ladder: LadderAssembly) -> None:
-        self._use_cases = use_cases
         self._queries = ladder.queries
         self._administration = ladder.administration
         self._queue_commands = ladder.queue_commands
@@ -147,27 +145,6 @@ class LadderService:
             request.ladder, request.page_size, request.page_token
         )
         return pb.ListSeasonsResponse(seasons=found, next_page_token=token)
-
-    async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
-        game = await self._administration.void_game(
-            current_caller(), request.game_id, request.explanation, request.request_id
-        )
-        connected = await self._use_cases.connected(game)
-        return pb.VoidGameResponse(game=game_message(game, connected.__contains__))
-
-    async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
-        found, token = await self._administration.list_flags(
-            request.ladder, request.bot, request.kind, request.page_size, request.page_token
-        )
-        return pb.ListFlagsResponse(flags=found, next_page_token=token)
-
-    async def ListAuditEntries(
-        self, request: pb.ListAuditEntriesRequest, _context: Any
-    ) -> pb.ListAuditEntriesResponse:
-        found, token = await self._administration.list_audit_entries(
-            request.kind, request.page_size, request.page_token
-        )
-        return pb.ListAuditEntriesResponse(entries=found, next_page_token=token)
 
     async def CreateTournament(
         self, request: pb.CreateTournamentRequest, _context: Any
