@@ -288,6 +288,18 @@ def test_numbers_are_of_types_that_every_language_has() -> None:
             assert field.type not in unsigned + fixed, field.full_name
 
 
+def test_counts_of_games_have_one_width_on_ladders() -> None:
+    counts = {
+        field.full_name: field.type
+        for message in ladder_service_pb2.DESCRIPTOR.message_types_by_name.values()
+        for field in message.fields
+        if field.name in {"games", "games_played", "games_planned", "rank_counts", "count"}
+        or field.name in {"wins", "ties", "losses"}
+    }
+    assert len(counts) >= 13
+    assert set(counts.values()) == {FieldDescriptor.TYPE_INT64}
+
+
 def test_times_are_timestamps_and_spans_are_durations() -> None:
     for message in MESSAGES:
         for field in message.fields:

@@ -14,7 +14,7 @@ from himeji.rules.errors import (
     UnknownLadder,
 )
 from himeji.v1.admin_service_pb2 import AuditKind
-from himeji.v1.game_pb2 import EndReason
+from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji_server.ladder import recomputation
 from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
@@ -284,6 +284,14 @@ async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(proc
     assert await process.standings() == {}
 
 
+async def test_a_game_that_is_voided_after_its_end_keeps_its_result(process):
+    game_id = await process.result(A, B)
+    before = (await process.use_cases.view(game_id)).stored.result
+    game = await process.administration.void_game(ADMIN, game_id, "no", "")
+    assert game.stored.result == before
+    assert GameResult.FromString(before).end_reason != EndReason.END_REASON_ADJUDICATED
+
+
 async def test_a_running_game_ends_when_it_is_voided(process):
     await process.enter(A, B)
     await process.run_once()
@@ -292,6 +300,8 @@ async def test_a_running_game_ends_when_it_is_voided(process):
         await process.ready(bot, game_id)
     game = await process.administration.void_game(ADMIN, game_id, "wrong clock", "")
     assert game.stored.state == "over"
+    result = GameResult.FromString(game.stored.result)
+    assert (result.end_reason, len(result.seats)) == (EndReason.END_REASON_ADJUDICATED, 0)
     assert await process.standings() == {}
     assert await process.seated() == {}
     with pytest.raises(InvalidRequest, match="say why"):
@@ -394,7 +404,7 @@ async def test_head_to_head_counts_wins_ties_and_margins(process):
         await process.queries.head_to_head(A, A, "")
 
 
-async def test_results_are_watched_in_order_without_gaps(process):
+async def test_results_are_watched_in_order_and_none_is_left_out(process):
     await process.result(A, B)
     seen = []
 

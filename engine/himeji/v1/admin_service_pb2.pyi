@@ -266,7 +266,9 @@ class AuditEntry(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     CHAIN_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """The number of the entry, from 1, without gaps."""
+    """The number of the entry, from 1, ascending. Gaps are entries that you may not see, or that the
+    filter leaves out.
+    """
     kind: Global___AuditKind.ValueType
     """What it records."""
     actor: _builtins.str
@@ -278,8 +280,9 @@ class AuditEntry(_message.Message):
     ladder: _builtins.str
     """The ladder concerned. Empty: none."""
     chain: _builtins.bytes
-    """The link of the hash chain, 32 bytes: it covers this entry and the link before, so that a
-    missing or altered entry shows.
+    """The link of the hash chain, 32 bytes: it covers this entry and the link of the entry before,
+    so that a missing or altered entry shows. docs/ladder.md has the formula, which may change
+    before 0.3.0.
     """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:

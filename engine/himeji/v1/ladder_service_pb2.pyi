@@ -831,7 +831,9 @@ class RatedResult(_message.Message):
     SEATS_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """The number of the result in the ladder's log, from 1, without gaps."""
+    """The number of the result in the ladder's log, from 1, ascending. Entries of kinds that you do
+    not know leave gaps.
+    """
     ladder: _builtins.str
     """The ladder."""
     season: _builtins.int
@@ -945,7 +947,9 @@ class WatchResultsResponse(_message.Message):
     STREAM_END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def result(self) -> Global___RatedResult:
-        """A game was rated. Results come in the order of their sequence, without gaps."""
+        """A game was rated. Results come in ascending order of their sequence; entries of kinds that
+        you do not know leave gaps.
+        """
 
     @_builtins.property
     def stream_end(self) -> _stream_pb2.StreamEnd:

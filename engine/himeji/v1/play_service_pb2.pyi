@@ -869,7 +869,7 @@ class SeatingFailed(_message.Message):
     game_id: _builtins.str
     """The game."""
     ladder: _builtins.str
-    """The ladder for which it was. Empty: it was a game of a tournament."""
+    """The ladder for which it was. Empty: no ladder."""
     still_queued: _builtins.bool
     """True: it was another seat, and the bot is back in the queue at its old place. False: the bot
     itself did not answer in time, or declined; it is out of the queue and must enter again.
