@@ -14,8 +14,8 @@
 from himeji_sdk._bot import Bot, End, Start
 from himeji_sdk._bot_fault import BotFault
 from himeji_sdk._client.client import Account, Client
-from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._client.online_game import Decision, OnlineGame, Receipt
+from himeji_sdk._client.service_client import AdminClient, LadderClient, ServiceClient
 from himeji_sdk._client.spectator import Sight
 from himeji_sdk._local_play import Played, play
 from himeji_sdk._online.run import run
@@ -24,6 +24,7 @@ from himeji_sdk._replay.steps import Moment
 
 __all__ = [
     "Account",
+    "AdminClient",
     "Bot",
     "BotFault",
     "Client",
@@ -35,6 +36,7 @@ __all__ = [
     "Played",
     "Receipt",
     "Replay",
+    "ServiceClient",
     "Sight",
     "Start",
     "play",

@@ -1,6 +1,6 @@
 """Channels, tokens and retry delays, for programs that speak the contract themselves.
 
-`run`, `Client` and `LadderClient` use the same. All calls block, so that gevent can patch them.
+`run`, `Client` and `ServiceClient` use the same. All calls block, so that gevent can patch them.
 
 A token comes from the first of: the argument, HIMEJI_TOKEN, the file that HIMEJI_TOKEN_FILE names,
 and the file that an arena in development mode keeps in its data folder (HIMEJI_DATA, `.himeji`).

@@ -23,6 +23,7 @@ from google.protobuf.message import Message
 from himeji.rules import errors
 from himeji.v1 import (
     account_service_pb2,
+    admin_service_pb2,
     castle_pb2,
     duel_pb2,
     errors_pb2,
@@ -32,6 +33,7 @@ from himeji.v1 import (
     play_service_pb2,
     position_pb2,
     rules_service_pb2,
+    stream_pb2,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +43,7 @@ FILES: list[FileDescriptor] = [
     module.DESCRIPTOR
     for module in (
         account_service_pb2,
+        admin_service_pb2,
         castle_pb2,
         duel_pb2,
         errors_pb2,
@@ -50,6 +53,7 @@ FILES: list[FileDescriptor] = [
         play_service_pb2,
         position_pb2,
         rules_service_pb2,
+        stream_pb2,
     )
 ]
 METHODS: list[MethodDescriptor] = [
@@ -342,6 +346,18 @@ def test_numbers_are_of_types_that_every_language_has() -> None:
     for message in MESSAGES:
         for field in message.fields:
             assert field.type not in unsigned + fixed, field.full_name
+
+
+def test_counts_of_games_have_one_width_on_ladders() -> None:
+    counts = {
+        field.full_name: field.type
+        for message in ladder_service_pb2.DESCRIPTOR.message_types_by_name.values()
+        for field in message.fields
+        if field.name in {"games", "games_played", "games_planned", "rank_counts", "count"}
+        or field.name in {"wins", "ties", "losses"}
+    }
+    assert len(counts) >= 13
+    assert set(counts.values()) == {FieldDescriptor.TYPE_INT64}
 
 
 def test_times_are_timestamps_and_spans_are_durations() -> None:

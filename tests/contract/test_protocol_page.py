@@ -14,6 +14,7 @@ from google.protobuf.message import Message
 from himeji.rules.chance import Keyed
 from himeji.v1 import (
     account_service_pb2,
+    admin_service_pb2,
     errors_pb2,
     game_service_pb2,
     ladder_service_pb2,
@@ -28,6 +29,7 @@ SERVICES = [
     service
     for module in (
         account_service_pb2,
+        admin_service_pb2,
         game_service_pb2,
         ladder_service_pb2,
         play_service_pb2,
@@ -95,7 +97,7 @@ def test_every_error_reason_stands_in_the_row_of_its_status() -> None:
 
 
 def test_every_end_of_a_stream_stands_in_the_table_with_its_status() -> None:
-    source = (ROOT / "proto/himeji/v1/play_service.proto").read_text(encoding="utf-8")
+    source = (ROOT / "proto/himeji/v1/stream.proto").read_text(encoding="utf-8")
     blocks = re.findall(r"((?:^ *//.*\n)+)^ *(STREAM_END_KIND_\w+) =", source, re.MULTILINE)
     ends = {name: re.sub(r"\s*//\s*", " ", text) for text, name in blocks}
     del ends["STREAM_END_KIND_UNSPECIFIED"]

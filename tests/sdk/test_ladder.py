@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import UnknownLadder
+from himeji.v1.account_service_pb2 import CreateBotVersionRequest
+from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.play_service_pb2 import EnteredQueue, LeftQueue, LeftQueueReason
-from himeji_sdk import Bot, LadderClient, _cli as cli, run
+from himeji_sdk import AdminClient, Bot, LadderClient, _cli as cli, connection, run
 from himeji_sdk._online.ladder_queues import LadderQueues
 
 from tests.sdk.conftest import endpoint_of
+from tests.sdk.terminal import Terminal, plain
 
 HIMEJI = str(Path(sys.executable).parent / "himeji")
 TIMEOUT_SECONDS = 120.0
@@ -64,7 +67,11 @@ def himeji(endpoint, tmp_path, monkeypatch):
             [HIMEJI, "ladder", *words], env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True
         )
 
-    call.start = start
+    def in_terminal(*words):
+        where = ("--target", endpoint.target, "--token-file", str(endpoint.token_file))
+        return Terminal([HIMEJI, "ladder", *words, *where], cwd=tmp_path)
+
+    call.start, call.in_terminal = start, in_terminal
     return call
 
 
@@ -123,11 +130,16 @@ def test_a_newcomer_plays_its_first_rated_games_by_one_command(
     assert first["result"]["sequence"] > second["result"]["sequence"]
     assert "house/random" in himeji("history", "local/mine")
     (meeting,) = json.loads(himeji("head-to-head", "local/mine", "house/random", "--json"))
-    assert meeting["games"] == 2
+    assert meeting["games"] == "2"
     assert "base-2p" in himeji("head-to-head", "local/mine", "house/random")
     assert "every digit agrees" in himeji("recompute")
     (recomputed,) = json.loads(himeji("recompute", "--json"))
     assert (int(recomputed["games"]), recomputed["differences"]) == (2, [])
+    with himeji.in_terminal("recompute") as terminal:
+        said, code = terminal.rest()
+    assert code == 0
+    assert "2/2" in plain(said), "its progress"
+    assert "2 games recomputed, every digit agrees" in plain(said)
     assert json.loads(himeji("leave", "local/mine", "--json")) == {"left": []}
     assert "season 2 has begun" in himeji("season", "start", "--title", "Winter")
     assert [each["title"] for each in json.loads(himeji("season", "list", "--json"))] == [
@@ -195,6 +207,18 @@ def test_exactly_as_many_games_are_played_as_were_asked_for(endpoint):
     assert "local/many" not in [each.bot for each in tickets]
 
 
+def test_an_administrator_voids_a_game_and_reads_of_it(endpoint, wait_until):
+    (end,) = run(First, endpoint.target, endpoint.token, ladders=["base-2p"], games=1)
+    assert rated(endpoint, wait_until, 1)["local/first"].games == 1
+    with AdminClient(endpoint.target, endpoint.token) as client:
+        voided = client.call("VoidGame", game_id=end.game_id, explanation="a test").game
+        entries = client.pages("ListAuditEntries", "entries")
+        assert client.pages("ListFlags", "flags") == []
+    assert voided.game_id == end.game_id
+    assert "voided: a test" in [each.message for each in entries]
+    assert "local/first" not in rated(endpoint, wait_until, 0)
+
+
 def test_the_table_is_watched(himeji, endpoint):
     watching = himeji.start("standings", "--watch")
     seen = []
@@ -228,11 +252,39 @@ def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, 
         player.wait(TIMEOUT_SECONDS)
         player.stderr.close()
     (found,) = json.loads(himeji("tournament", "show", "cup", "--json"))
-    assert [each["games"] for each in found["entrants"]] == [2, 2]
+    assert [each["games"] for each in found["entrants"]] == ["2", "2"]
     assert sum(each["points"] for each in found["entrants"]) == 2
     assert "cup, over, 2 of 2 games" in himeji("tournament", "show", "cup")
     assert himeji("tournament", "cancel", "cup").strip() == "cup is over"
     assert "no tournament nope" in himeji("tournament", "show", "nope", code=1)
+
+
+def test_an_older_version_plays_a_tournament(himeji, endpoint, wait_until, tmp_path):
+    (tmp_path / "mine.py").write_text(BOT)
+    newest = himeji.start("join", "mine.py")
+    try:
+        rated(endpoint, wait_until, 1)
+    finally:
+        newest.send_signal(signal.SIGINT)
+        newest.wait(TIMEOUT_SECONDS)
+        newest.stderr.close()
+    with connection.channel(endpoint.target) as channel:
+        AccountServiceStub(channel).CreateBotVersion(
+            CreateBotVersionRequest(bot="local/mine"),
+            metadata=connection.credentials(endpoint.token),
+        )
+    himeji("tournament", "create", "old", "local/mine@1", "house/random", "--bank", "60")
+    himeji("tournament", "create", "new", "local/mine", "house/random", "--bank", "60")
+    player = himeji.start("join", "mine.py", "--bot-version", "1")
+    try:
+        wait_until(lambda: "old  over" in himeji("tournament", "list"), "the old one is over")
+    finally:
+        player.send_signal(signal.SIGINT)
+        player.wait(TIMEOUT_SECONDS)
+        player.stderr.close()
+    assert "new  playing, 0/2" in himeji("tournament", "list"), "version 2 was never there"
+    assert "local/mine v2" in himeji("tournament", "show", "new")
+    assert "a number from 1" in himeji("tournament", "create", "x", "a/b@0", "a/c", code=2)
 
 
 def left(reason, ladder=""):

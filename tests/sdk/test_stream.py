@@ -21,13 +21,8 @@ from himeji.rules.errors import (
 from himeji.v1 import account_service_pb2, account_service_pb2_grpc, play_service_pb2_grpc
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import (
-    ClientMessage,
-    PlayResponse,
-    Resume,
-    ServerMessage,
-    StreamEndKind,
-)
+from himeji.v1.play_service_pb2 import ClientMessage, PlayResponse, Resume, ServerMessage
+from himeji.v1.stream_pb2 import StreamEndKind
 from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events

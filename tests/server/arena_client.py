@@ -22,7 +22,7 @@ from himeji.v1 import (
 )
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Clock, SeatPlan
-from himeji.v1.play_service_pb2 import StreamEndKind
+from himeji.v1.stream_pb2 import StreamEndKind
 from himeji.wire.events import from_events
 from himeji.wire.positions import to_position
 from himeji_server.launch import serve

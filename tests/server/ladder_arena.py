@@ -5,6 +5,8 @@ from pathlib import Path
 
 from himeji.v1 import (
     account_service_pb2 as accounts,
+    admin_service_pb2 as admin,
+    admin_service_pb2_grpc,
     ladder_service_pb2 as ladders,
     ladder_service_pb2_grpc,
     play_service_pb2 as play,
@@ -23,11 +25,19 @@ class OwnerClient(ArenaClient):
         self.owner = owner
         self.opened = []
         self.ladders = ladder_service_pb2_grpc.LadderServiceStub(self.channel)
+        self.administration = admin_service_pb2_grpc.AdminServiceStub(self.channel)
 
     async def ladder(self, method, **fields):
         """Call a method of LadderService."""
         request = getattr(ladders, f"{method}Request")(**fields)
         return await getattr(self.ladders, method)(
+            request, metadata=self.metadata, timeout=PATIENCE
+        )
+
+    async def administer(self, method, **fields):
+        """Call a method of AdminService."""
+        request = getattr(admin, f"{method}Request")(**fields)
+        return await getattr(self.administration, method)(
             request, metadata=self.metadata, timeout=PATIENCE
         )
 

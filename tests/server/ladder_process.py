@@ -17,6 +17,7 @@ from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
 from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.presence import new_stream
 
 LADDER = "base-2p"
 READY_MS = 3_600_000
@@ -52,6 +53,7 @@ class LadderProcess:
         self.queue_commands, self.queries = self.parts.queue_commands, self.parts.queries
         self.administration, self.loop = self.parts.administration, self.parts.loop
         self.tournaments, self.runner = self.parts.tournaments, self.loop._runner
+        self._streams = {}
         self.rater, self.matchmaker = self.loop._rater, self.loop._matchmaker
 
     async def result(self, winner, *losers, ladder=LADDER, versions=(), settle=True):
@@ -84,12 +86,13 @@ class LadderProcess:
     async def resign(self, game_id, bot):
         await self.use_cases._commands.resign(game_id, bot, None)
 
-    async def connect(self, bot):
-        """Open a stream of the bot's."""
-        await self.use_cases._presence.connect(bot, f"stream of {bot}")
+    async def connect(self, bot, version=1):
+        """Open a stream of the bot's, in place of any other."""
+        self._streams[bot] = new_stream(version)
+        await self.use_cases._presence.connect(bot, self._streams[bot])
 
     async def disconnect(self, bot):
-        await self.use_cases.close_stream(bot, f"stream of {bot}")
+        await self.use_cases.close_stream(bot, self._streams[bot])
 
     async def enter(self, *bots, ladder=LADDER, most=1):
         """Connect bots and let them enter a queue, one after the other."""
@@ -107,6 +110,12 @@ class LadderProcess:
 
     async def ready(self, bot, game_id):
         return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")
+
+    async def recompute(self, *, ladder=LADDER, season=0, request_id="", repair=False):
+        """Recompute the standings; what was found last."""
+        steps = self.administration.recompute(ADMIN, ladder, season, request_id, repair=repair)
+        *_, found = [step async for step in steps]
+        return found
 
     async def standings(self, ladder=LADDER):
         """The standings by bot."""

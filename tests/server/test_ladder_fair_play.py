@@ -2,7 +2,7 @@
 
 import pytest
 from himeji.rules.errors import InvalidRequest
-from himeji.v1.ladder_service_pb2 import FlagKind
+from himeji.v1.admin_service_pb2 import FlagKind
 from himeji_server.ladder.fair_play import binomial_tail, frequent_opponents
 from himeji_server.ladder.standings import StandingsRow
 

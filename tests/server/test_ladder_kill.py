@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
+from himeji.v1.admin_service_pb2 import AuditKind
+from himeji.v1.ladder_service_pb2 import RatedResult
 
-from tests.server.ladder_process import ADMIN, LADDER, ladder_process
+from tests.server.ladder_process import LADDER, ladder_process
 
 ROOT = Path(__file__).parents[2]
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
@@ -70,7 +71,7 @@ async def test_every_game_is_rated_exactly_once_however_often_the_rater_is_kille
         assert [each.sequence for each in log] == list(range(1, GAMES + 1))
         standings = await process.standings()
         assert sum(row.games for row in standings.values()) == 2 * GAMES
-        found = await process.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
+        found = await process.recompute()
         assert found.differences == ()
         entries, _ = await process.administration.list_audit_entries(
             AuditKind.AUDIT_KIND_RATING_CHANGE, 500, ""

@@ -5,12 +5,21 @@ import hashlib
 import json
 
 import pytest
-from himeji.rules.errors import InvalidRequest, UnknownAccount, UnknownLadder
-from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import AuditKind
+from himeji.rules.errors import (
+    Draining,
+    InvalidRequest,
+    RequestIdReused,
+    StoreUnavailable,
+    UnknownAccount,
+    UnknownLadder,
+)
+from himeji.v1.admin_service_pb2 import AuditKind
+from himeji.v1.game_pb2 import EndReason, GameResult
+from himeji_server.ladder import recomputation
+from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
 from himeji_server.ladder.standings import row_name
-from himeji_server.store import keys
+from himeji_server.store import keys, standings as store_standings
 from himeji_server.store.audit import FIRST_LINK, link
 
 from tests.server.arena_client import with_timeout
@@ -23,10 +32,6 @@ A, B, C = "ann/a", "bob/b", "cyd/c"
 async def process(start_redis):
     async with ladder_process(start_redis().url) as opened:
         yield opened
-
-
-async def recomputed(process, *, repair=False, ladder=LADDER, season=0):
-    return await process.administration.recompute(ADMIN, ladder, season, "", repair=repair)
 
 
 async def audited(process, kind=AuditKind.AUDIT_KIND_UNSPECIFIED):
@@ -78,7 +83,7 @@ async def test_many_raters_at_once_count_each_game_once(process):
     await asyncio.gather(*(process.rater.settle_all() for _ in range(5)))
     standings = await process.standings()
     assert standings["ann/a@1"].games == standings["bob/b@1"].games == 12
-    assert (await recomputed(process)).differences == ()
+    assert (await process.recompute()).differences == ()
     assert len(await audited(process)) == 12
 
 
@@ -144,7 +149,7 @@ async def test_the_recomputed_standings_equal_the_live_ones_to_the_last_digit(pr
     for number in range(30):
         one, other = [(A, B), (B, C), (C, A), (A, C)][number % 4]
         await process.result(one, other, versions=(1 + number // 12, 1 + number // 20))
-    found = await recomputed(process)
+    found = await process.recompute()
     assert found.games == 30
     assert found.differences == ()
     assert not found.repaired
@@ -156,14 +161,89 @@ async def test_a_row_that_was_changed_by_hand_is_found_and_repaired(process):
     good = bytes(await process.redis.call("HGET", rows, "ann/a@1")).decode()
     bad = json.loads(good) | {"mean": json.loads(good)["mean"] + 1e-12}
     await process.redis.call("HSET", rows, "ann/a@1", json.dumps(bad), "eve/e@1", good)
-    found = await recomputed(process)
+    found = await process.recompute()
     assert [each.bot for each in found.differences] == ["ann/a", "eve/e"]
     assert not found.repaired
-    assert (await recomputed(process, repair=True)).repaired
-    assert (await recomputed(process)).differences == ()
+    assert (await process.recompute(repair=True)).repaired
+    assert (await process.recompute()).differences == ()
     assert bytes(await process.redis.call("HGET", rows, "ann/a@1")).decode() == good
     acts = await audited(process, AuditKind.AUDIT_KIND_ADMIN_ACT)
     assert "2 rows differed" in acts[0].message
+
+
+async def test_the_same_request_tells_of_its_repair_again(process, monkeypatch):
+    await process.result(A, B)
+    rows = keys.standings_rows(LADDER, 1)
+    await process.redis.call("HDEL", rows, "ann/a@1")
+    audit = process.store.audit.append
+    appended = []
+
+    async def dies(_record, mark=""):
+        appended.append(mark)
+        raise StoreUnavailable("the process dies before it writes the audit log")
+
+    monkeypatch.setattr(process.administration._store.audit, "append", dies)
+    with pytest.raises(StoreUnavailable):
+        await process.recompute(request_id="once", repair=True)
+    monkeypatch.setattr(process.administration._store.audit, "append", audit)
+    assert len(appended) == 1
+    for _ in range(2):
+        found = await process.recompute(request_id="once", repair=True)
+        assert [each.bot for each in found.differences] == [A]
+        assert (found.games, found.repaired) == (1, True)
+    acts = await audited(process, AuditKind.AUDIT_KIND_ADMIN_ACT)
+    assert [each.message for each in acts] == [
+        "replaced the standings of season 1 by the recomputed ones: 1 rows differed"
+    ]
+    other = await process.recompute(request_id="other", repair=True)
+    assert (other.differences, other.repaired) == ((), False)
+    with pytest.raises(RequestIdReused):
+        await process.recompute(request_id="once")
+
+
+async def test_progress_is_told_page_by_page_and_others_get_their_turn(process, monkeypatch):
+    monkeypatch.setattr(store_standings, "ENTRIES_PER_PAGE", 10)
+    monkeypatch.setattr(recomputation, "RESULTS_AT_ONCE", 2)
+    for _ in range(25):
+        await process.result(A, B)
+    steps = process.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
+    told = [step async for step in steps]
+    assert told[:-1] == [(0, 25), (10, 25), (20, 25), (25, 25)]
+    assert told[-1].games == 25
+
+
+async def test_a_repair_catches_up_with_games_that_are_rated_meanwhile(process):
+    await process.result(A, B)
+    rows = keys.standings_rows(LADDER, 1)
+    await process.redis.call("HDEL", rows, "ann/a@1")
+    told = []
+    async for step in process.administration.recompute(ADMIN, LADDER, 0, "", repair=True):
+        if len(told) == 1:
+            await process.result(C, B)
+        told.append(step)
+    assert told[:-1] == [(0, 1), (1, 1), (1, 2), (2, 2)], "what was computed is not computed again"
+    assert told[-1].repaired
+    assert (await process.recompute()).differences == ()
+
+
+async def test_a_recomputation_begins_again_if_a_game_is_voided_meanwhile(process):
+    await process.result(A, B)
+    wrong = await process.result(C, A)
+    await process.redis.call("HDEL", keys.standings_rows(LADDER, 1), "bob/b@1")
+    told = []
+    async for step in process.administration.recompute(ADMIN, LADDER, 0, "", repair=True):
+        if len(told) == 1:
+            await process.administration.void_game(ADMIN, wrong, "no", "")
+        told.append(step)
+    assert told == [(0, 2), (2, 2), (0, 2), (2, 2), Recomputed(1, (), repaired=False)]
+    assert set(await process.standings()) == {"ann/a@1", "bob/b@1"}
+
+
+async def test_a_server_that_stops_does_not_finish_a_recomputation(process):
+    await process.result(A, B)
+    process.use_cases.stopping.set()
+    with pytest.raises(Draining):
+        await process.recompute()
 
 
 async def test_recomputing_while_games_are_rated_compares_the_same_moment(process):
@@ -173,7 +253,7 @@ async def test_recomputing_while_games_are_rated_compares_the_same_moment(proces
 
     rating = asyncio.create_task(rate())
     while not rating.done():
-        assert (await recomputed(process)).differences == ()
+        assert (await process.recompute()).differences == ()
     await rating
 
 
@@ -189,7 +269,7 @@ async def test_a_voided_game_is_as_if_it_had_never_been_rated(process):
     assert "cyd/c@1" not in standings
     assert standings["ann/a@1"].games == 2
     assert await process.queries.games_of_season(LADDER, 1) == 2
-    assert (await recomputed(process)).differences == ()
+    assert (await process.recompute()).differences == ()
     await process.administration.void_game(ADMIN, wrong, "the server was out of order", "")
     (entry,) = await audited(process, AuditKind.AUDIT_KIND_ADJUDICATION)
     assert entry.game_id == wrong
@@ -204,6 +284,14 @@ async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(proc
     assert await process.standings() == {}
 
 
+async def test_a_game_that_is_voided_after_its_end_keeps_its_result(process):
+    game_id = await process.result(A, B)
+    before = (await process.use_cases.view(game_id)).stored.result
+    game = await process.administration.void_game(ADMIN, game_id, "no", "")
+    assert game.stored.result == before
+    assert GameResult.FromString(before).end_reason != EndReason.END_REASON_ADJUDICATED
+
+
 async def test_a_running_game_ends_when_it_is_voided(process):
     await process.enter(A, B)
     await process.run_once()
@@ -212,6 +300,8 @@ async def test_a_running_game_ends_when_it_is_voided(process):
         await process.ready(bot, game_id)
     game = await process.administration.void_game(ADMIN, game_id, "wrong clock", "")
     assert game.stored.state == "over"
+    result = GameResult.FromString(game.stored.result)
+    assert (result.end_reason, len(result.seats)) == (EndReason.END_REASON_ADJUDICATED, 0)
     assert await process.standings() == {}
     assert await process.seated() == {}
     with pytest.raises(InvalidRequest, match="say why"):
@@ -238,7 +328,7 @@ async def test_a_season_archives_the_standings_and_starts_softly(process):
     assert before.uncertainty == UNCERTAINTY
     assert game.result.season == 2
     for number in (1, 2):
-        assert (await recomputed(process, season=number)).differences == ()
+        assert (await process.recompute(season=number)).differences == ()
     seasons, _ = await process.administration.list_seasons(LADDER, 0, "")
     assert [(each.number, each.games, each.title) for each in seasons] == [
         (2, 1, "Autumn"),
@@ -314,7 +404,7 @@ async def test_head_to_head_counts_wins_ties_and_margins(process):
         await process.queries.head_to_head(A, A, "")
 
 
-async def test_results_are_watched_in_order_without_gaps(process):
+async def test_results_are_watched_in_order_and_none_is_left_out(process):
     await process.result(A, B)
     seen = []
 

@@ -4,13 +4,16 @@ import asyncio
 
 import grpc
 import pytest
-from himeji.rules.errors import StoreUnavailable
-from himeji.v1 import play_service_pb2 as play
+from himeji.rules.errors import Draining, StoreUnavailable
+from himeji.v1 import ladder_service_pb2 as ladders, play_service_pb2 as play
 from himeji.v1.game_pb2 import EndReason, GameState
-from himeji.v1.ladder_service_pb2 import WatchResultsRequest
+from himeji.v1.stream_pb2 import StreamEndKind
 from himeji_server.games import notifications
+from himeji_server.ladder.administration import Administration
+from himeji_server.ladder.standings import StandingsRow
 from himeji_server.play import session
-from himeji_server.store import Store
+from himeji_server.rpc import ladder_service
+from himeji_server.store import Store, keys
 from himeji_server.store.queues import QueueStore
 
 from tests.server.arena_client import PATIENCE, reason, reason_of
@@ -244,7 +247,7 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
 async def test_results_are_watched_as_they_are_rated(arena):
     client = await arena.owner("eve")
     watching = client.ladders.WatchResults(
-        WatchResultsRequest(ladder="base-2p", after_sequence=0), metadata=client.metadata
+        ladders.WatchResultsRequest(ladder="base-2p", after_sequence=0), metadata=client.metadata
     )
     ann, bob = await streams(arena, "ann", "bob")
     await asyncio.gather(enter(ann), enter(bob))
@@ -266,7 +269,7 @@ async def test_results_are_watched_as_they_are_rated(arena):
 async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):
     client = await arena.owner("eve")
     watching = client.ladders.WatchResults(
-        WatchResultsRequest(ladder="nope"), metadata=client.metadata
+        ladders.WatchResultsRequest(ladder="nope"), metadata=client.metadata
     )
     assert (await watching.read()).HasField("stream_end")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -293,22 +296,82 @@ async def test_ladders_are_listed_for_everybody_in_pages(arena):
     assert paged == names
 
 
+async def refusal(call):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await call
+    return reason_of(refused.value)
+
+
 async def test_administration_needs_an_administrator(arena):
     client, admin = await arena.owner("ann"), await arena.admin()
-    for method, fields in {
-        "RecomputeStandings": {"ladder": "base-2p"},
-        "StartSeason": {"ladder": "base-2p"},
-        "VoidGame": {"game_id": "x", "explanation": "y"},
-        "ListAuditEntries": {},
-    }.items():
-        with pytest.raises(grpc.aio.AioRpcError) as refused:
-            await client.ladder(method, **fields)
-        assert reason_of(refused.value) == "FORBIDDEN"
+    for refused in (
+        client.ladder("StartSeason", ladder="base-2p"),
+        client.administer("VoidGame", game_id="x", explanation="y"),
+        client.administer("ListFlags"),
+        client.administer("ListAuditEntries"),
+    ):
+        assert await refusal(refused) == "FORBIDDEN"
     season = (await admin.ladder("StartSeason", ladder="base-2p", title="Two")).season
     assert season.number == 2
-    found = await admin.ladder("RecomputeStandings", ladder="base-2p")
-    assert (found.games, list(found.differences), found.repaired) == (0, [], False)
-    (entry,) = (await admin.ladder("ListAuditEntries")).entries
+    (entry,) = (await admin.administer("ListAuditEntries")).entries
     assert entry.actor == "admin"
+    assert list((await admin.administer("ListFlags")).flags) == []
+    unknown = admin.administer("VoidGame", game_id="x", explanation="y")
+    assert await refusal(unknown) == "UNKNOWN_GAME"
     listed = (await client.ladder("ListSeasons", ladder="base-2p")).seasons
     assert [each.title for each in listed] == ["Two", ""]
+
+
+async def recompute(client, **fields):
+    """All messages of RecomputeStandings, and the reason with which it fails, if it does."""
+    request = ladders.RecomputeStandingsRequest(**fields)
+    call = client.ladders.RecomputeStandings(request, metadata=client.metadata, timeout=PATIENCE)
+    messages = []
+    try:
+        async for message in call:
+            messages.append(message)  # noqa: PERF401 - those before the failure count
+    except grpc.aio.AioRpcError as error:
+        return messages, reason_of(error)
+    return messages, ""
+
+
+async def test_a_recomputation_tells_its_progress_and_its_result(arena, redis_server, monkeypatch):
+    monkeypatch.setattr(ladder_service, "ROWS_PER_MESSAGE", 2)
+    admin = await arena.admin()
+    store = await Store.connect(redis_server.url)
+    row = StandingsRow("eve/x", 1, 25.0, 8.0)
+    rows = [part for number in range(3) for part in (f"eve/x@{number + 1}", row.to_json())]
+    await store.call("HSET", keys.standings_rows("base-2p", 1), *rows)
+    await store.close()
+    messages, failure = await recompute(admin, ladder="base-2p", repair=True, request_id="once")
+    assert not failure
+    bodies = [each.WhichOneof("body") for each in messages]
+    assert bodies == ["progress", "differences", "differences", "result", "stream_end"]
+    assert [len(each.differences.standings) for each in messages[1:3]] == [2, 1]
+    result = messages[-2].result
+    assert (result.games, result.differences, result.repaired) == (0, 3, True)
+    assert messages[-1].stream_end.kind == StreamEndKind.STREAM_END_KIND_COMPLETE
+    again, _ = await recompute(admin, ladder="base-2p", repair=True, request_id="once")
+    assert again == messages[1:], "the answer to the same request, without the work"
+    messages, _ = await recompute(admin, ladder="base-2p")
+    assert [each.WhichOneof("body") for each in messages] == ["progress", "result", "stream_end"]
+
+
+async def test_a_recomputation_that_cannot_be_says_why_at_its_end(arena):
+    client, admin = await arena.owner("ann"), await arena.admin()
+    assert await recompute(client, ladder="base-2p") == ([], "FORBIDDEN")
+    (last,), failure = await recompute(admin, ladder="nope")
+    assert failure == "UNKNOWN_LADDER"
+    assert last.stream_end.kind == StreamEndKind.STREAM_END_KIND_REFUSED
+
+
+async def test_a_recomputation_ends_when_its_server_stops(arena, monkeypatch):
+    admin = await arena.admin()
+
+    def stopping(_self):
+        raise Draining("this server process is stopping; ask again")
+
+    monkeypatch.setattr(Administration, "_check_not_stopping", stopping)
+    (last,), failure = await recompute(admin, ladder="base-2p")
+    assert failure == "DRAINING"
+    assert last.stream_end.kind == StreamEndKind.STREAM_END_KIND_DRAINING

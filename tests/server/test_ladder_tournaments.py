@@ -2,14 +2,24 @@
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from himeji.rules.errors import AlreadyExists, InvalidRequest, NotFound, UnknownAccount
+from himeji.rules.errors import (
+    AlreadyExists,
+    BotRetired,
+    InvalidRequest,
+    NotFound,
+    Refused,
+    UnknownAccount,
+)
+from himeji.v1.account_service_pb2 import SCOPE_MANAGE
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import (
-    AuditKind,
     CreateTournamentRequest,
+    TournamentEntry,
     TournamentState,
     TournamentSystem,
 )
+from himeji_server.accounts.caller import Caller
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder import tournament_runner
 from himeji_server.names import BotName
@@ -17,6 +27,7 @@ from himeji_server.names import BotName
 from tests.server.ladder_process import ADMIN, ladder_process
 
 A, B, C, D = BOTS = ("ann/a", "bob/b", "cyd/c", "dan/d")
+OWNER = Caller("bob", "t", frozenset({SCOPE_MANAGE}))
 ROBIN = TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN
 SWISS = TournamentSystem.TOURNAMENT_SYSTEM_SWISS
 PLAYING = TournamentState.TOURNAMENT_STATE_PLAYING
@@ -41,6 +52,12 @@ async def process(redis_server):
         yield opened
 
 
+def entry(bot):
+    """An entry from "owner/name" or "owner/name@version"."""
+    name, _, version = bot.partition("@")
+    return TournamentEntry(bot=name, bot_version=int(version or 0))
+
+
 def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
     return CreateTournamentRequest(
         tournament=name,
@@ -48,7 +65,7 @@ def request(name="cup", system=ROBIN, bots=BOTS[:3], seats=2, rounds=1, **more):
         ruleset="base",
         seats=seats,
         rounds=rounds,
-        bots=bots,
+        entries=[entry(each) for each in bots],
         **more,
     )
 
@@ -144,6 +161,43 @@ async def test_who_is_not_connected_is_waited_for_with_patience(process):
     assert tournament.state == OVER
 
 
+async def test_the_version_that_entered_plays_and_no_other(process):
+    for _ in range(2):
+        await process.accounts.bots.create_version(OWNER, B, "")
+    await connect(process, A)
+    await process.connect(B, 3)
+    await process.tournaments.create(ADMIN, request(bots=(A, f"{B}@1")))
+    await process.tournaments.create(ADMIN, request("newest", bots=(A, B)))
+    _, entrants = await process.tournaments.get("newest")
+    assert {row.bot: row.bot_version for row in entrants} == {A: 1, B: 3}
+    await process.tournaments.cancel(ADMIN, "newest", "")
+    await play(process, rounds=5)
+    assert await running(process) == [], "version 3 is not who is waited for"
+    await process.connect(B, 1)
+    await process.runner.run_once(await process.store.games.now())
+    (game_id,) = await running(process)
+    other, why = Player(B, 3), "played by bob/b version 1, and you play version 3"
+    with pytest.raises(Refused, match=why):
+        await process.queue_commands.ready(other, game_id, None, b"")
+    with pytest.raises(Refused, match=why):
+        await process.use_cases.join(other, game_id, None, b"", "")
+    tournament, entrants = await play(process)
+    assert (tournament.state, tournament.games_played) == (OVER, 2)
+    assert {row.bot: row.bot_version for row in entrants} == {A: 1, B: 1}
+    stored = (await process.use_cases.view(game_id)).stored
+    assert {seat.bot: seat.bot_version for seat in stored.seats} == {A: 1, B: 1}
+
+
+async def test_another_version_does_not_keep_a_game_waiting_for_ever(process):
+    await process.accounts.bots.create_version(OWNER, B, "")
+    await connect(process, A)
+    await process.connect(B, 2)
+    await process.tournaments.create(ADMIN, request(bots=(A, f"{B}@1"), patience=Duration()))
+    tournament, entrants = await play(process)
+    assert tournament.state == OVER
+    assert [(row.bot, row.points) for row in entrants] == [(A, 2.0), (B, 0.0)]
+
+
 async def test_who_does_not_answer_is_seated_again_and_then_loses(process, monkeypatch):
     monkeypatch.setattr(tournament_runner, "READY_MS", -1)
     await connect(process, A, B)
@@ -219,3 +273,9 @@ async def test_what_cannot_be_held_is_refused(process, wrong, why):
 async def test_a_bot_that_does_not_exist_cannot_play(process):
     with pytest.raises(UnknownAccount):
         await process.tournaments.create(ADMIN, request(bots=(A, "eve/nobody")))
+    for version in (-1, 2):
+        with pytest.raises(UnknownAccount, match=f"bob/b@{version}"):
+            await process.tournaments.create(ADMIN, request(bots=(A, f"{B}@{version}")))
+    await process.accounts.bots.retire(OWNER, B)
+    with pytest.raises(BotRetired):
+        await process.tournaments.create(ADMIN, request(bots=(A, B)))

@@ -89,8 +89,9 @@ class _EndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndReason.V
     ranks and is never rated.
     """
     END_REASON_ADJUDICATED: _EndReason.ValueType  # 10
-    """An administrator ended or voided the game; an audit entry says why. It has no ranks and is
-    never rated.
+    """An administrator voided the game before it was over; an audit entry says why. It has no ranks
+    and is never rated. A game that is voided after its end keeps its reason and its ranks, and
+    counts in no rating.
     """
 
 class EndReason(_EndReason, metaclass=_EndReasonEnumTypeWrapper):
@@ -125,8 +126,9 @@ END_REASON_NO_CONTEST: EndReason.ValueType  # 9
 ranks and is never rated.
 """
 END_REASON_ADJUDICATED: EndReason.ValueType  # 10
-"""An administrator ended or voided the game; an audit entry says why. It has no ranks and is
-never rated.
+"""An administrator voided the game before it was over; an audit entry says why. It has no ranks
+and is never rated. A game that is voided after its end keeps its reason and its ranks, and
+counts in no rating.
 """
 Global___EndReason: _TypeAlias = EndReason  # noqa: Y015
 

@@ -25,11 +25,11 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from himeji.v1 import game_pb2 as himeji_dot_v1_dot_game__pb2
-from himeji.v1 import play_service_pb2 as himeji_dot_v1_dot_play__service__pb2
 from himeji.v1 import position_pb2 as himeji_dot_v1_dot_position__pb2
+from himeji.v1 import stream_pb2 as himeji_dot_v1_dot_stream__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chimeji/v1/game_service.proto\x12\thimeji.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14himeji/v1/game.proto\x1a\x1chimeji/v1/play_service.proto\x1a\x18himeji/v1/position.proto\"\xcd\x01\n\x11\x43reateGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\"\n\x05seats\x18\x04 \x03(\x0b\x32\x13.himeji.v1.SeatPlan\x12\x1f\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x10.himeji.v1.Clock\x12\x0f\n\x07untimed\x18\x06 \x01(\x08\x12\x14\n\x0cstrike_limit\x18\x07 \x01(\x05\"3\n\x12\x43reateGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"\x85\x01\n\x0fJoinGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0b\n\x03\x62ot\x18\x04 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x05 \x01(\x05\x12\x0f\n\x07\x65ntropy\x18\x06 \x01(\x0c\x42\x07\n\x05_seat\"?\n\x10JoinGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0c\n\x04seat\x18\x02 \x01(\x05\"\xb4\x01\n\x12GetDecisionRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\'\n\x04wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x05wants\x18\x04 \x03(\x0e\x32\x0f.himeji.v1.Want\x12\x18\n\x0b\x65vent_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_seatB\x0e\n\x0c_event_count\"\x84\x01\n\x13GetDecisionResponse\x12\'\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12(\n\tgame_over\x18\x02 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12\x0f\n\x07version\x18\x03 \x01(\x05\x42\t\n\x07outcome\"\x97\x01\n\x14SubmitActionsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\x05\x12\x0f\n\x07\x61\x63tions\x18\x03 \x03(\x05\x12\x1e\n\x05wants\x18\x04 \x03(\x0e\x32\x0f.himeji.v1.Want\x12\x18\n\x0b\x65vent_count\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_event_count\"\x99\x01\n\x15SubmitActionsResponse\x12%\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Accepted\x12\'\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12(\n\tgame_over\x18\x03 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x42\x06\n\x04next\"<\n\rResignRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"/\n\x0eResignResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"8\n\x11\x43\x61ncelGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\"3\n\x12\x43\x61ncelGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"0\n\x0fGetGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"\xb2\x01\n\x10ListGamesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12#\n\x05state\x18\x03 \x01(\x0e\x32\x14.himeji.v1.GameState\x12\x0f\n\x07ruleset\x18\x04 \x01(\t\x12\x0e\n\x06ladder\x18\x05 \x01(\t\x12\x12\n\ntournament\x18\x06 \x01(\t\x12\x0b\n\x03\x62ot\x18\x07 \x01(\t\x12\x10\n\x08joinable\x18\x08 \x01(\x08\"L\n\x11ListGamesResponse\x12\x1e\n\x05games\x18\x01 \x03(\x0b\x32\x0f.himeji.v1.Game\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"#\n\x10GetReplayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"6\n\x11GetReplayResponse\x12!\n\x06replay\x18\x01 \x01(\x0b\x32\x11.himeji.v1.Replay\"\x9a\x01\n\x06Replay\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\x05\x12\x1d\n\x04game\x18\x02 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x16\n\x0e\x65ngine_version\x18\x03 \x01(\t\x12 \n\x03log\x18\x04 \x03(\x0b\x32\x13.himeji.v1.LogEntry\x12\'\n\x06\x63hance\x18\x05 \x03(\x0b\x32\x17.himeji.v1.ChanceResult\"\x82\x02\n\x08LogEntry\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\"\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x13.himeji.v1.LogCause\x12\x11\n\x04seat\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07\x61\x63tions\x18\x04 \x03(\x05\x12(\n\nend_reason\x18\x05 \x01(\x0e\x32\x14.himeji.v1.EndReason\x12/\n\x0b\x63ommit_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07\x63harged\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05\x63hain\x18\x08 \x01(\x0c\x42\x07\n\x05_seat\",\n\x0c\x43hanceResult\x12\x0c\n\x04slot\x18\x01 \x01(\t\x12\x0e\n\x06result\x18\x02 \x01(\x05\"m\n\x10WatchGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x18\n\x0b\x65vent_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x1e\n\x05wants\x18\x03 \x03(\x0e\x32\x0f.himeji.v1.WantB\x0e\n\x0c_event_count\"\x9a\x01\n\x11WatchGameResponse\x12\'\n\x06update\x18\x01 \x01(\x0b\x32\x15.himeji.v1.GameUpdateH\x00\x12(\n\tgame_over\x18\x02 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12*\n\nstream_end\x18\x03 \x01(\x0b\x32\x14.himeji.v1.StreamEndH\x00\x42\x06\n\x04\x62ody\"\xac\x02\n\nGameUpdate\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x66irst_event\x18\x02 \x01(\x05\x12 \n\x06\x65vents\x18\x03 \x03(\x0b\x32\x10.himeji.v1.Event\x12%\n\x08position\x18\x04 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12#\n\x05state\x18\x06 \x01(\x0e\x32\x14.himeji.v1.GameState\x12\x14\n\x07to_move\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x08 \x01(\x05\x12%\n\x06\x63locks\x18\t \x01(\x0b\x32\x15.himeji.v1.ClockState\x12\"\n\x05seats\x18\n \x03(\x0b\x32\x13.himeji.v1.GameSeatB\n\n\x08_to_move*\x98\x01\n\x08LogCause\x12\x19\n\x15LOG_CAUSE_UNSPECIFIED\x10\x00\x12\x14\n\x10LOG_CAUSE_ANSWER\x10\x01\x12\x16\n\x12LOG_CAUSE_STAND_IN\x10\x02\x12\x17\n\x13LOG_CAUSE_SEAT_LOST\x10\x03\x12\x13\n\x0fLOG_CAUSE_START\x10\x04\x12\x15\n\x11LOG_CAUSE_STOPPED\x10\x05\x32\xe5\x05\n\x0bGameService\x12I\n\nCreateGame\x12\x1c.himeji.v1.CreateGameRequest\x1a\x1d.himeji.v1.CreateGameResponse\x12\x43\n\x08JoinGame\x12\x1a.himeji.v1.JoinGameRequest\x1a\x1b.himeji.v1.JoinGameResponse\x12L\n\x0bGetDecision\x12\x1d.himeji.v1.GetDecisionRequest\x1a\x1e.himeji.v1.GetDecisionResponse\x12R\n\rSubmitActions\x12\x1f.himeji.v1.SubmitActionsRequest\x1a .himeji.v1.SubmitActionsResponse\x12=\n\x06Resign\x12\x18.himeji.v1.ResignRequest\x1a\x19.himeji.v1.ResignResponse\x12I\n\nCancelGame\x12\x1c.himeji.v1.CancelGameRequest\x1a\x1d.himeji.v1.CancelGameResponse\x12@\n\x07GetGame\x12\x19.himeji.v1.GetGameRequest\x1a\x1a.himeji.v1.GetGameResponse\x12\x46\n\tListGames\x12\x1b.himeji.v1.ListGamesRequest\x1a\x1c.himeji.v1.ListGamesResponse\x12\x46\n\tGetReplay\x12\x1b.himeji.v1.GetReplayRequest\x1a\x1c.himeji.v1.GetReplayResponse\x12H\n\tWatchGame\x12\x1b.himeji.v1.WatchGameRequest\x1a\x1c.himeji.v1.WatchGameResponse0\x01\x42x\n\thimeji.v1B\x10GameServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chimeji/v1/game_service.proto\x12\thimeji.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14himeji/v1/game.proto\x1a\x18himeji/v1/position.proto\x1a\x16himeji/v1/stream.proto\"\xcd\x01\n\x11\x43reateGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12\'\n\x07options\x18\x03 \x03(\x0b\x32\x16.himeji.v1.OptionValue\x12\"\n\x05seats\x18\x04 \x03(\x0b\x32\x13.himeji.v1.SeatPlan\x12\x1f\n\x05\x63lock\x18\x05 \x01(\x0b\x32\x10.himeji.v1.Clock\x12\x0f\n\x07untimed\x18\x06 \x01(\x08\x12\x14\n\x0cstrike_limit\x18\x07 \x01(\x05\"3\n\x12\x43reateGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"\x85\x01\n\x0fJoinGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0b\n\x03\x62ot\x18\x04 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x05 \x01(\x05\x12\x0f\n\x07\x65ntropy\x18\x06 \x01(\x0c\x42\x07\n\x05_seat\"?\n\x10JoinGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0c\n\x04seat\x18\x02 \x01(\x05\"\xb4\x01\n\x12GetDecisionRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\'\n\x04wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x05wants\x18\x04 \x03(\x0e\x32\x0f.himeji.v1.Want\x12\x18\n\x0b\x65vent_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_seatB\x0e\n\x0c_event_count\"\x84\x01\n\x13GetDecisionResponse\x12\'\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12(\n\tgame_over\x18\x02 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12\x0f\n\x07version\x18\x03 \x01(\x05\x42\t\n\x07outcome\"\x97\x01\n\x14SubmitActionsRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\x05\x12\x0f\n\x07\x61\x63tions\x18\x03 \x03(\x05\x12\x1e\n\x05wants\x18\x04 \x03(\x0e\x32\x0f.himeji.v1.Want\x12\x18\n\x0b\x65vent_count\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_event_count\"\x99\x01\n\x15SubmitActionsResponse\x12%\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x0b\x32\x13.himeji.v1.Accepted\x12\'\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12(\n\tgame_over\x18\x03 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x42\x06\n\x04next\"<\n\rResignRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"/\n\x0eResignResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"8\n\x11\x43\x61ncelGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\"3\n\x12\x43\x61ncelGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"0\n\x0fGetGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\"\xb2\x01\n\x10ListGamesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12#\n\x05state\x18\x03 \x01(\x0e\x32\x14.himeji.v1.GameState\x12\x0f\n\x07ruleset\x18\x04 \x01(\t\x12\x0e\n\x06ladder\x18\x05 \x01(\t\x12\x12\n\ntournament\x18\x06 \x01(\t\x12\x0b\n\x03\x62ot\x18\x07 \x01(\t\x12\x10\n\x08joinable\x18\x08 \x01(\x08\"L\n\x11ListGamesResponse\x12\x1e\n\x05games\x18\x01 \x03(\x0b\x32\x0f.himeji.v1.Game\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"#\n\x10GetReplayRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"6\n\x11GetReplayResponse\x12!\n\x06replay\x18\x01 \x01(\x0b\x32\x11.himeji.v1.Replay\"\x9a\x01\n\x06Replay\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\x05\x12\x1d\n\x04game\x18\x02 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x16\n\x0e\x65ngine_version\x18\x03 \x01(\t\x12 \n\x03log\x18\x04 \x03(\x0b\x32\x13.himeji.v1.LogEntry\x12\'\n\x06\x63hance\x18\x05 \x03(\x0b\x32\x17.himeji.v1.ChanceResult\"\x82\x02\n\x08LogEntry\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\"\n\x05\x63\x61use\x18\x02 \x01(\x0e\x32\x13.himeji.v1.LogCause\x12\x11\n\x04seat\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07\x61\x63tions\x18\x04 \x03(\x05\x12(\n\nend_reason\x18\x05 \x01(\x0e\x32\x14.himeji.v1.EndReason\x12/\n\x0b\x63ommit_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07\x63harged\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05\x63hain\x18\x08 \x01(\x0c\x42\x07\n\x05_seat\",\n\x0c\x43hanceResult\x12\x0c\n\x04slot\x18\x01 \x01(\t\x12\x0e\n\x06result\x18\x02 \x01(\x05\"m\n\x10WatchGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x18\n\x0b\x65vent_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x1e\n\x05wants\x18\x03 \x03(\x0e\x32\x0f.himeji.v1.WantB\x0e\n\x0c_event_count\"\x9a\x01\n\x11WatchGameResponse\x12\'\n\x06update\x18\x01 \x01(\x0b\x32\x15.himeji.v1.GameUpdateH\x00\x12(\n\tgame_over\x18\x02 \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12*\n\nstream_end\x18\x03 \x01(\x0b\x32\x14.himeji.v1.StreamEndH\x00\x42\x06\n\x04\x62ody\"\xac\x02\n\nGameUpdate\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x66irst_event\x18\x02 \x01(\x05\x12 \n\x06\x65vents\x18\x03 \x03(\x0b\x32\x10.himeji.v1.Event\x12%\n\x08position\x18\x04 \x01(\x0b\x32\x13.himeji.v1.Position\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12#\n\x05state\x18\x06 \x01(\x0e\x32\x14.himeji.v1.GameState\x12\x14\n\x07to_move\x18\x07 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x08 \x01(\x05\x12%\n\x06\x63locks\x18\t \x01(\x0b\x32\x15.himeji.v1.ClockState\x12\"\n\x05seats\x18\n \x03(\x0b\x32\x13.himeji.v1.GameSeatB\n\n\x08_to_move*\x98\x01\n\x08LogCause\x12\x19\n\x15LOG_CAUSE_UNSPECIFIED\x10\x00\x12\x14\n\x10LOG_CAUSE_ANSWER\x10\x01\x12\x16\n\x12LOG_CAUSE_STAND_IN\x10\x02\x12\x17\n\x13LOG_CAUSE_SEAT_LOST\x10\x03\x12\x13\n\x0fLOG_CAUSE_START\x10\x04\x12\x15\n\x11LOG_CAUSE_STOPPED\x10\x05\x32\xe5\x05\n\x0bGameService\x12I\n\nCreateGame\x12\x1c.himeji.v1.CreateGameRequest\x1a\x1d.himeji.v1.CreateGameResponse\x12\x43\n\x08JoinGame\x12\x1a.himeji.v1.JoinGameRequest\x1a\x1b.himeji.v1.JoinGameResponse\x12L\n\x0bGetDecision\x12\x1d.himeji.v1.GetDecisionRequest\x1a\x1e.himeji.v1.GetDecisionResponse\x12R\n\rSubmitActions\x12\x1f.himeji.v1.SubmitActionsRequest\x1a .himeji.v1.SubmitActionsResponse\x12=\n\x06Resign\x12\x18.himeji.v1.ResignRequest\x1a\x19.himeji.v1.ResignResponse\x12I\n\nCancelGame\x12\x1c.himeji.v1.CancelGameRequest\x1a\x1d.himeji.v1.CancelGameResponse\x12@\n\x07GetGame\x12\x19.himeji.v1.GetGameRequest\x1a\x1a.himeji.v1.GetGameResponse\x12\x46\n\tListGames\x12\x1b.himeji.v1.ListGamesRequest\x1a\x1c.himeji.v1.ListGamesResponse\x12\x46\n\tGetReplay\x12\x1b.himeji.v1.GetReplayRequest\x1a\x1c.himeji.v1.GetReplayResponse\x12H\n\tWatchGame\x12\x1b.himeji.v1.WatchGameRequest\x1a\x1c.himeji.v1.WatchGameResponse0\x01\x42x\n\thimeji.v1B\x10GameServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,56 +37,56 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'himeji.v1.game_service_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1B\020GameServiceProtoP\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
-  _globals['_LOGCAUSE']._serialized_start=2971
-  _globals['_LOGCAUSE']._serialized_end=3123
-  _globals['_CREATEGAMEREQUEST']._serialized_start=187
-  _globals['_CREATEGAMEREQUEST']._serialized_end=392
-  _globals['_CREATEGAMERESPONSE']._serialized_start=394
-  _globals['_CREATEGAMERESPONSE']._serialized_end=445
-  _globals['_JOINGAMEREQUEST']._serialized_start=448
-  _globals['_JOINGAMEREQUEST']._serialized_end=581
-  _globals['_JOINGAMERESPONSE']._serialized_start=583
-  _globals['_JOINGAMERESPONSE']._serialized_end=646
-  _globals['_GETDECISIONREQUEST']._serialized_start=649
-  _globals['_GETDECISIONREQUEST']._serialized_end=829
-  _globals['_GETDECISIONRESPONSE']._serialized_start=832
-  _globals['_GETDECISIONRESPONSE']._serialized_end=964
-  _globals['_SUBMITACTIONSREQUEST']._serialized_start=967
-  _globals['_SUBMITACTIONSREQUEST']._serialized_end=1118
-  _globals['_SUBMITACTIONSRESPONSE']._serialized_start=1121
-  _globals['_SUBMITACTIONSRESPONSE']._serialized_end=1274
-  _globals['_RESIGNREQUEST']._serialized_start=1276
-  _globals['_RESIGNREQUEST']._serialized_end=1336
-  _globals['_RESIGNRESPONSE']._serialized_start=1338
-  _globals['_RESIGNRESPONSE']._serialized_end=1385
-  _globals['_CANCELGAMEREQUEST']._serialized_start=1387
-  _globals['_CANCELGAMEREQUEST']._serialized_end=1443
-  _globals['_CANCELGAMERESPONSE']._serialized_start=1445
-  _globals['_CANCELGAMERESPONSE']._serialized_end=1496
-  _globals['_GETGAMEREQUEST']._serialized_start=1498
-  _globals['_GETGAMEREQUEST']._serialized_end=1531
-  _globals['_GETGAMERESPONSE']._serialized_start=1533
-  _globals['_GETGAMERESPONSE']._serialized_end=1581
-  _globals['_LISTGAMESREQUEST']._serialized_start=1584
-  _globals['_LISTGAMESREQUEST']._serialized_end=1762
-  _globals['_LISTGAMESRESPONSE']._serialized_start=1764
-  _globals['_LISTGAMESRESPONSE']._serialized_end=1840
-  _globals['_GETREPLAYREQUEST']._serialized_start=1842
-  _globals['_GETREPLAYREQUEST']._serialized_end=1877
-  _globals['_GETREPLAYRESPONSE']._serialized_start=1879
-  _globals['_GETREPLAYRESPONSE']._serialized_end=1933
-  _globals['_REPLAY']._serialized_start=1936
-  _globals['_REPLAY']._serialized_end=2090
-  _globals['_LOGENTRY']._serialized_start=2093
-  _globals['_LOGENTRY']._serialized_end=2351
-  _globals['_CHANCERESULT']._serialized_start=2353
-  _globals['_CHANCERESULT']._serialized_end=2397
-  _globals['_WATCHGAMEREQUEST']._serialized_start=2399
-  _globals['_WATCHGAMEREQUEST']._serialized_end=2508
-  _globals['_WATCHGAMERESPONSE']._serialized_start=2511
-  _globals['_WATCHGAMERESPONSE']._serialized_end=2665
-  _globals['_GAMEUPDATE']._serialized_start=2668
-  _globals['_GAMEUPDATE']._serialized_end=2968
-  _globals['_GAMESERVICE']._serialized_start=3126
-  _globals['_GAMESERVICE']._serialized_end=3867
+  _globals['_LOGCAUSE']._serialized_start=2965
+  _globals['_LOGCAUSE']._serialized_end=3117
+  _globals['_CREATEGAMEREQUEST']._serialized_start=181
+  _globals['_CREATEGAMEREQUEST']._serialized_end=386
+  _globals['_CREATEGAMERESPONSE']._serialized_start=388
+  _globals['_CREATEGAMERESPONSE']._serialized_end=439
+  _globals['_JOINGAMEREQUEST']._serialized_start=442
+  _globals['_JOINGAMEREQUEST']._serialized_end=575
+  _globals['_JOINGAMERESPONSE']._serialized_start=577
+  _globals['_JOINGAMERESPONSE']._serialized_end=640
+  _globals['_GETDECISIONREQUEST']._serialized_start=643
+  _globals['_GETDECISIONREQUEST']._serialized_end=823
+  _globals['_GETDECISIONRESPONSE']._serialized_start=826
+  _globals['_GETDECISIONRESPONSE']._serialized_end=958
+  _globals['_SUBMITACTIONSREQUEST']._serialized_start=961
+  _globals['_SUBMITACTIONSREQUEST']._serialized_end=1112
+  _globals['_SUBMITACTIONSRESPONSE']._serialized_start=1115
+  _globals['_SUBMITACTIONSRESPONSE']._serialized_end=1268
+  _globals['_RESIGNREQUEST']._serialized_start=1270
+  _globals['_RESIGNREQUEST']._serialized_end=1330
+  _globals['_RESIGNRESPONSE']._serialized_start=1332
+  _globals['_RESIGNRESPONSE']._serialized_end=1379
+  _globals['_CANCELGAMEREQUEST']._serialized_start=1381
+  _globals['_CANCELGAMEREQUEST']._serialized_end=1437
+  _globals['_CANCELGAMERESPONSE']._serialized_start=1439
+  _globals['_CANCELGAMERESPONSE']._serialized_end=1490
+  _globals['_GETGAMEREQUEST']._serialized_start=1492
+  _globals['_GETGAMEREQUEST']._serialized_end=1525
+  _globals['_GETGAMERESPONSE']._serialized_start=1527
+  _globals['_GETGAMERESPONSE']._serialized_end=1575
+  _globals['_LISTGAMESREQUEST']._serialized_start=1578
+  _globals['_LISTGAMESREQUEST']._serialized_end=1756
+  _globals['_LISTGAMESRESPONSE']._serialized_start=1758
+  _globals['_LISTGAMESRESPONSE']._serialized_end=1834
+  _globals['_GETREPLAYREQUEST']._serialized_start=1836
+  _globals['_GETREPLAYREQUEST']._serialized_end=1871
+  _globals['_GETREPLAYRESPONSE']._serialized_start=1873
+  _globals['_GETREPLAYRESPONSE']._serialized_end=1927
+  _globals['_REPLAY']._serialized_start=1930
+  _globals['_REPLAY']._serialized_end=2084
+  _globals['_LOGENTRY']._serialized_start=2087
+  _globals['_LOGENTRY']._serialized_end=2345
+  _globals['_CHANCERESULT']._serialized_start=2347
+  _globals['_CHANCERESULT']._serialized_end=2391
+  _globals['_WATCHGAMEREQUEST']._serialized_start=2393
+  _globals['_WATCHGAMEREQUEST']._serialized_end=2502
+  _globals['_WATCHGAMERESPONSE']._serialized_start=2505
+  _globals['_WATCHGAMERESPONSE']._serialized_end=2659
+  _globals['_GAMEUPDATE']._serialized_start=2662
+  _globals['_GAMEUPDATE']._serialized_end=2962
+  _globals['_GAMESERVICE']._serialized_start=3120
+  _globals['_GAMESERVICE']._serialized_end=3861
 # @@protoc_insertion_point(module_scope)

@@ -11,8 +11,8 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from himeji.v1 import game_pb2 as _game_pb2
-from himeji.v1 import play_service_pb2 as _play_service_pb2
 from himeji.v1 import position_pb2 as _position_pb2
+from himeji.v1 import stream_pb2 as _stream_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -858,7 +858,7 @@ class WatchGameResponse(_message.Message):
         """The game is over. StreamEnd follows."""
 
     @_builtins.property
-    def stream_end(self) -> _play_service_pb2.StreamEnd:
+    def stream_end(self) -> _stream_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
@@ -866,7 +866,7 @@ class WatchGameResponse(_message.Message):
         *,
         update: Global___GameUpdate | None = ...,
         game_over: _game_pb2.GameOver | None = ...,
-        stream_end: _play_service_pb2.StreamEnd | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "game_over", b"game_over", "stream_end", b"stream_end", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

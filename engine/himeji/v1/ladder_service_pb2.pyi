@@ -11,8 +11,8 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from himeji.v1 import game_pb2 as _game_pb2
-from himeji.v1 import play_service_pb2 as _play_service_pb2
 from himeji.v1 import position_pb2 as _position_pb2
+from himeji.v1 import stream_pb2 as _stream_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -23,58 +23,6 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class _FlagKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _FlagKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FlagKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    FLAG_KIND_UNSPECIFIED: _FlagKind.ValueType  # 0
-    """Never sent; in a filter: every kind."""
-    FLAG_KIND_REPEAT_GAMES: _FlagKind.ValueType  # 1
-    """The same bots met more often than chance explains."""
-    FLAG_KIND_QUICK_RESIGN: _FlagKind.ValueType  # 2
-    """A bot resigned after very few decisions, repeatedly."""
-
-class FlagKind(_FlagKind, metaclass=_FlagKindEnumTypeWrapper):
-    """What a flag is about."""
-
-FLAG_KIND_UNSPECIFIED: FlagKind.ValueType  # 0
-"""Never sent; in a filter: every kind."""
-FLAG_KIND_REPEAT_GAMES: FlagKind.ValueType  # 1
-"""The same bots met more often than chance explains."""
-FLAG_KIND_QUICK_RESIGN: FlagKind.ValueType  # 2
-"""A bot resigned after very few decisions, repeatedly."""
-Global___FlagKind: _TypeAlias = FlagKind  # noqa: Y015
-
-class _AuditKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _AuditKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AuditKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    AUDIT_KIND_UNSPECIFIED: _AuditKind.ValueType  # 0
-    """Never sent; in a filter: every kind."""
-    AUDIT_KIND_ADMIN_ACT: _AuditKind.ValueType  # 1
-    """An administrator changed something."""
-    AUDIT_KIND_ADJUDICATION: _AuditKind.ValueType  # 2
-    """A game was adjudicated or voided."""
-    AUDIT_KIND_RATING_CHANGE: _AuditKind.ValueType  # 3
-    """A rating changed: one entry per rated game."""
-
-class AuditKind(_AuditKind, metaclass=_AuditKindEnumTypeWrapper):
-    """What an audit entry records."""
-
-AUDIT_KIND_UNSPECIFIED: AuditKind.ValueType  # 0
-"""Never sent; in a filter: every kind."""
-AUDIT_KIND_ADMIN_ACT: AuditKind.ValueType  # 1
-"""An administrator changed something."""
-AUDIT_KIND_ADJUDICATION: AuditKind.ValueType  # 2
-"""A game was adjudicated or voided."""
-AUDIT_KIND_RATING_CHANGE: AuditKind.ValueType  # 3
-"""A rating changed: one entry per rated game."""
-Global___AuditKind: _TypeAlias = AuditKind  # noqa: Y015
 
 class _TournamentSystem:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -891,7 +839,9 @@ class RatedResult(_message.Message):
     SEATS_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """The number of the result in the ladder's log, from 1, without gaps."""
+    """The number of the result in the ladder's log, from 1, ascending. Entries of kinds that you do
+    not know leave gaps.
+    """
     ladder: _builtins.str
     """The ladder."""
     season: _builtins.int
@@ -1005,17 +955,19 @@ class WatchResultsResponse(_message.Message):
     STREAM_END_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def result(self) -> Global___RatedResult:
-        """A game was rated. Results come in the order of their sequence, without gaps."""
+        """A game was rated. Results come in ascending order of their sequence; entries of kinds that
+        you do not know leave gaps.
+        """
 
     @_builtins.property
-    def stream_end(self) -> _play_service_pb2.StreamEnd:
+    def stream_end(self) -> _stream_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
         self,
         *,
         result: Global___RatedResult | None = ...,
-        stream_end: _play_service_pb2.StreamEnd | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -1038,8 +990,10 @@ class RecomputeStandingsRequest(_message.Message):
     SEASON_FIELD_NUMBER: _builtins.int
     REPAIR_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
-    """For logs, and matched: the same id with the same content gets the first answer again, with
-    another content REQUEST_ID_REUSED.
+    """Makes a retry safe: if the first request with this id repaired the table, the same content
+    gets its differences and its result again, for a day. If it changed nothing, the table is
+    computed anew. Another content is REQUEST_ID_REUSED. Empty: a retry after a repair finds
+    nothing to repair.
     """
     ladder: _builtins.str
     """The ladder."""
@@ -1067,7 +1021,107 @@ Global___RecomputeStandingsRequest: _TypeAlias = RecomputeStandingsRequest  # no
 
 @_typing.final
 class RecomputeStandingsResponse(_message.Message):
-    """Response of RecomputeStandings."""
+    """A message of RecomputeStandings."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    DIFFERENCES_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    STREAM_END_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def progress(self) -> Global___RecomputeProgress:
+        """How far it is. At the beginning, and again after every few hundred results; none where a
+        retry gets the answer of a repair again.
+        """
+
+    @_builtins.property
+    def differences(self) -> Global___StandingDifferences:
+        """Rows that differ. As many messages as are needed, none if the tables agree."""
+
+    @_builtins.property
+    def result(self) -> Global___RecomputeResult:
+        """What was found and done, after all differences."""
+
+    @_builtins.property
+    def stream_end(self) -> _stream_pb2.StreamEnd:
+        """Why the stream ends: the last message. COMPLETE comes after a result only."""
+
+    def __init__(
+        self,
+        *,
+        progress: Global___RecomputeProgress | None = ...,
+        differences: Global___StandingDifferences | None = ...,
+        result: Global___RecomputeResult | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "differences", b"differences", "progress", b"progress", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "differences", b"differences", "progress", b"progress", "result", b"result", "stream_end", b"stream_end"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["progress", "differences", "result", "stream_end"]  # noqa: Y015
+    _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
+
+Global___RecomputeStandingsResponse: _TypeAlias = RecomputeStandingsResponse  # noqa: Y015
+
+@_typing.final
+class RecomputeProgress(_message.Message):
+    """How far a recomputation is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DONE_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    done: _builtins.int
+    """Results of the season that were read. It begins again at 0 if a game is voided or the table is
+    repaired meanwhile.
+    """
+    total: _builtins.int
+    """Results of the season in all. It grows if games are rated before a repair is in place."""
+    def __init__(
+        self,
+        *,
+        done: _builtins.int = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecomputeProgress: _TypeAlias = RecomputeProgress  # noqa: Y015
+
+@_typing.final
+class StandingDifferences(_message.Message):
+    """A batch of rows in which the computed table and the live one differ."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STANDINGS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
+        """The rows as computed, without places, ascending by bot and version, compared to the last
+        digit; then the live rows that should not exist, as bot and version alone.
+        """
+
+    def __init__(
+        self,
+        *,
+        standings: _abc.Iterable[Global___Standing] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["standings", b"standings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StandingDifferences: _TypeAlias = StandingDifferences  # noqa: Y015
+
+@_typing.final
+class RecomputeResult(_message.Message):
+    """The result of a recomputation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1075,20 +1129,16 @@ class RecomputeStandingsResponse(_message.Message):
     DIFFERENCES_FIELD_NUMBER: _builtins.int
     REPAIRED_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """How many results were read."""
+    """How many results count in the computed table: voided games do not."""
+    differences: _builtins.int
+    """How many rows differed. 0: the two tables agree."""
     repaired: _builtins.bool
-    """Whether the live table was changed."""
-    @_builtins.property
-    def differences(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
-        """The rows as computed where they differ from the live table, to the last digit. Empty: the
-        two agree.
-        """
-
+    """Whether this request, or an earlier one with its request_id, changed the live table."""
     def __init__(
         self,
         *,
         games: _builtins.int = ...,
-        differences: _abc.Iterable[Global___Standing] | None = ...,
+        differences: _builtins.int = ...,
         repaired: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
@@ -1097,7 +1147,7 @@ class RecomputeStandingsResponse(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___RecomputeStandingsResponse: _TypeAlias = RecomputeStandingsResponse  # noqa: Y015
+Global___RecomputeResult: _TypeAlias = RecomputeResult  # noqa: Y015
 
 @_typing.final
 class Season(_message.Message):
@@ -1274,300 +1324,6 @@ class ListSeasonsResponse(_message.Message):
 Global___ListSeasonsResponse: _TypeAlias = ListSeasonsResponse  # noqa: Y015
 
 @_typing.final
-class VoidGameRequest(_message.Message):
-    """Request of VoidGame."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
-    GAME_ID_FIELD_NUMBER: _builtins.int
-    EXPLANATION_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """For logs, and matched as in StartSeason. Not needed for safety: voiding twice is the same as
-    once.
-    """
-    game_id: _builtins.str
-    """The game."""
-    explanation: _builtins.str
-    """Why, in words; it goes into the audit log. Required."""
-    def __init__(
-        self,
-        *,
-        request_id: _builtins.str = ...,
-        game_id: _builtins.str = ...,
-        explanation: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "game_id", b"game_id", "request_id", b"request_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VoidGameRequest: _TypeAlias = VoidGameRequest  # noqa: Y015
-
-@_typing.final
-class VoidGameResponse(_message.Message):
-    """Response of VoidGame."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    GAME_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def game(self) -> _game_pb2.Game:
-        """The game as it is now."""
-
-    def __init__(
-        self,
-        *,
-        game: _game_pb2.Game | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___VoidGameResponse: _TypeAlias = VoidGameResponse  # noqa: Y015
-
-@_typing.final
-class Flag(_message.Message):
-    """Something that fair-play detection noticed."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    FLAG_ID_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
-    GAME_IDS_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    flag_id: _builtins.str
-    """The id of the flag."""
-    kind: Global___FlagKind.ValueType
-    """What it is about."""
-    ladder: _builtins.str
-    """The ladder."""
-    message: _builtins.str
-    """What was noticed, in words."""
-    @_builtins.property
-    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The bots concerned, as "owner/name", ascending."""
-
-    @_builtins.property
-    def game_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The games that gave rise to it."""
-
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When."""
-
-    def __init__(
-        self,
-        *,
-        flag_id: _builtins.str = ...,
-        kind: Global___FlagKind.ValueType = ...,
-        ladder: _builtins.str = ...,
-        bots: _abc.Iterable[_builtins.str] | None = ...,
-        game_ids: _abc.Iterable[_builtins.str] | None = ...,
-        message: _builtins.str = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "create_time", b"create_time", "flag_id", b"flag_id", "game_ids", b"game_ids", "kind", b"kind", "ladder", b"ladder", "message", b"message"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Flag: _TypeAlias = Flag  # noqa: Y015
-
-@_typing.final
-class ListFlagsRequest(_message.Message):
-    """Request of ListFlags."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    BOT_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many to return at most. 0: the server's standard. More than the server allows is cut to
-    that, less than 0 is INVALID_REQUEST.
-    """
-    page_token: _builtins.str
-    """next_page_token of the page before. Empty: the first page. All other fields must be as they
-    were then.
-    """
-    ladder: _builtins.str
-    """Only flags of this ladder. Empty: all."""
-    bot: _builtins.str
-    """Only flags about this bot, as "owner/name". Empty: all."""
-    kind: Global___FlagKind.ValueType
-    """Only flags of this kind. Unspecified: all."""
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int = ...,
-        page_token: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        bot: _builtins.str = ...,
-        kind: Global___FlagKind.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "kind", b"kind", "ladder", b"ladder", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListFlagsRequest: _TypeAlias = ListFlagsRequest  # noqa: Y015
-
-@_typing.final
-class ListFlagsResponse(_message.Message):
-    """Response of ListFlags."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    FLAGS_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
-    @_builtins.property
-    def flags(self) -> _containers.RepeatedCompositeFieldContainer[Global___Flag]:
-        """The flags, the newest first."""
-
-    def __init__(
-        self,
-        *,
-        flags: _abc.Iterable[Global___Flag] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["flags", b"flags", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListFlagsResponse: _TypeAlias = ListFlagsResponse  # noqa: Y015
-
-@_typing.final
-class AuditEntry(_message.Message):
-    """An entry of the audit log."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEQUENCE_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    ACTOR_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    GAME_ID_FIELD_NUMBER: _builtins.int
-    LADDER_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    CHAIN_FIELD_NUMBER: _builtins.int
-    sequence: _builtins.int
-    """The number of the entry, from 1, without gaps."""
-    kind: Global___AuditKind.ValueType
-    """What it records."""
-    actor: _builtins.str
-    """Who did it: an owner, or empty for the arena itself."""
-    message: _builtins.str
-    """What was done, in words, without secrets."""
-    game_id: _builtins.str
-    """The game concerned. Empty: none."""
-    ladder: _builtins.str
-    """The ladder concerned. Empty: none."""
-    chain: _builtins.bytes
-    """The link of the hash chain, 32 bytes: it covers this entry and the link before, so that a
-    missing or altered entry shows.
-    """
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When."""
-
-    def __init__(
-        self,
-        *,
-        sequence: _builtins.int = ...,
-        kind: Global___AuditKind.ValueType = ...,
-        actor: _builtins.str = ...,
-        message: _builtins.str = ...,
-        game_id: _builtins.str = ...,
-        ladder: _builtins.str = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-        chain: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "chain", b"chain", "create_time", b"create_time", "game_id", b"game_id", "kind", b"kind", "ladder", b"ladder", "message", b"message", "sequence", b"sequence"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___AuditEntry: _TypeAlias = AuditEntry  # noqa: Y015
-
-@_typing.final
-class ListAuditEntriesRequest(_message.Message):
-    """Request of ListAuditEntries."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many to return at most. 0: the server's standard. More than the server allows is cut to
-    that, less than 0 is INVALID_REQUEST.
-    """
-    page_token: _builtins.str
-    """next_page_token of the page before. Empty: the first page. All other fields must be as they
-    were then.
-    """
-    kind: Global___AuditKind.ValueType
-    """Only entries of this kind. Unspecified: all."""
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int = ...,
-        page_token: _builtins.str = ...,
-        kind: Global___AuditKind.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListAuditEntriesRequest: _TypeAlias = ListAuditEntriesRequest  # noqa: Y015
-
-@_typing.final
-class ListAuditEntriesResponse(_message.Message):
-    """Response of ListAuditEntries."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ENTRIES_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """Asks for the next page. Empty: this was the last."""
-    @_builtins.property
-    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___AuditEntry]:
-        """The entries, the newest first."""
-
-    def __init__(
-        self,
-        *,
-        entries: _abc.Iterable[Global___AuditEntry] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListAuditEntriesResponse: _TypeAlias = ListAuditEntriesResponse  # noqa: Y015
-
-@_typing.final
 class Tournament(_message.Message):
     """A one-off event with a table of its own, apart from all ladders."""
 
@@ -1707,6 +1463,34 @@ class TournamentEntrant(_message.Message):
 Global___TournamentEntrant: _TypeAlias = TournamentEntrant  # noqa: Y015
 
 @_typing.final
+class TournamentEntry(_message.Message):
+    """A bot that is to play in a tournament."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    BOT_VERSION_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """The bot, as "owner/name"."""
+    bot_version: _builtins.int
+    """The version that plays, from 1. 0: the newest there is when the tournament is created. While
+    the bot has a stream that plays another version, it counts as not connected.
+    """
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        bot_version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "bot_version", b"bot_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TournamentEntry: _TypeAlias = TournamentEntry  # noqa: Y015
+
+@_typing.final
 class CreateTournamentRequest(_message.Message):
     """Request of CreateTournament."""
 
@@ -1721,7 +1505,7 @@ class CreateTournamentRequest(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     CLOCK_FIELD_NUMBER: _builtins.int
     ROUNDS_FIELD_NUMBER: _builtins.int
-    BOTS_FIELD_NUMBER: _builtins.int
+    ENTRIES_FIELD_NUMBER: _builtins.int
     PATIENCE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Makes a retry safe, as in StartSeason. Empty: a retry finds the name in use."""
@@ -1746,13 +1530,13 @@ class CreateTournamentRequest(_message.Message):
         """The time control. Absent: the server's standard for tournaments."""
 
     @_builtins.property
-    def bots(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The bots, as "owner/name", each once, at least as many as seats. The newest versions play."""
+    def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___TournamentEntry]:
+        """The bots that play, each once, at least as many as seats."""
 
     @_builtins.property
     def patience(self) -> _duration_pb2.Duration:
-        """How long a bot that is not connected is waited for before its game counts as lost. Absent:
-        the server's standard.
+        """How long a bot that is not connected, or does not answer, is waited for before its game counts
+        as lost. Absent: the server's standard.
         """
 
     def __init__(
@@ -1767,12 +1551,12 @@ class CreateTournamentRequest(_message.Message):
         options: _abc.Iterable[_position_pb2.OptionValue] | None = ...,
         clock: _game_pb2.Clock | None = ...,
         rounds: _builtins.int = ...,
-        bots: _abc.Iterable[_builtins.str] | None = ...,
+        entries: _abc.Iterable[Global___TournamentEntry] | None = ...,
         patience: _duration_pb2.Duration | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "patience", b"patience"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "clock", b"clock", "options", b"options", "patience", b"patience", "request_id", b"request_id", "rounds", b"rounds", "ruleset", b"ruleset", "seats", b"seats", "system", b"system", "title", b"title", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["clock", b"clock", "entries", b"entries", "options", b"options", "patience", b"patience", "request_id", b"request_id", "rounds", b"rounds", "ruleset", b"ruleset", "seats", b"seats", "system", b"system", "title", b"title", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -75,7 +75,7 @@ class LadderServiceStub:
                 request_serializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsResponse.FromString,
                 _registered_method=True)
-        self.RecomputeStandings = channel.unary_unary(
+        self.RecomputeStandings = channel.unary_stream(
                 '/himeji.v1.LadderService/RecomputeStandings',
                 request_serializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsResponse.FromString,
@@ -89,21 +89,6 @@ class LadderServiceStub:
                 '/himeji.v1.LadderService/ListSeasons',
                 request_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsResponse.FromString,
-                _registered_method=True)
-        self.VoidGame = channel.unary_unary(
-                '/himeji.v1.LadderService/VoidGame',
-                request_serializer=himeji_dot_v1_dot_ladder__service__pb2.VoidGameRequest.SerializeToString,
-                response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.VoidGameResponse.FromString,
-                _registered_method=True)
-        self.ListFlags = channel.unary_unary(
-                '/himeji.v1.LadderService/ListFlags',
-                request_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListFlagsRequest.SerializeToString,
-                response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListFlagsResponse.FromString,
-                _registered_method=True)
-        self.ListAuditEntries = channel.unary_unary(
-                '/himeji.v1.LadderService/ListAuditEntries',
-                request_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesRequest.SerializeToString,
-                response_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesResponse.FromString,
                 _registered_method=True)
         self.CreateTournament = channel.unary_unary(
                 '/himeji.v1.LadderService/CreateTournament',
@@ -190,7 +175,8 @@ class LadderServiceServicer:
 
     def RecomputeStandings(self, request, context):
         """Computes the table of a ladder anew from the log of results and compares it with the live
-        one. Needs SCOPE_ADMIN.
+        one. Progress comes meanwhile, then the differences and the result; the last message is
+        StreamEnd. Needs SCOPE_ADMIN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -205,29 +191,6 @@ class LadderServiceServicer:
 
     def ListSeasons(self, request, context):
         """Lists the seasons of a ladder.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def VoidGame(self, request, context):
-        """Takes a game out of the ratings and, if it still runs, ends it. Needs SCOPE_ADMIN.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListFlags(self, request, context):
-        """Lists what fair-play detection noticed. A flag never changes a result by itself. Needs
-        SCOPE_ADMIN.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def ListAuditEntries(self, request, context):
-        """Lists the audit log: acts of administrators, adjudications, rating changes. Needs
-        SCOPE_ADMIN.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -306,7 +269,7 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_ladder__service__pb2.WatchResultsResponse.SerializeToString,
             ),
-            'RecomputeStandings': grpc.unary_unary_rpc_method_handler(
+            'RecomputeStandings': grpc.unary_stream_rpc_method_handler(
                     servicer.RecomputeStandings,
                     request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_ladder__service__pb2.RecomputeStandingsResponse.SerializeToString,
@@ -320,21 +283,6 @@ def add_LadderServiceServicer_to_server(servicer, server):
                     servicer.ListSeasons,
                     request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsResponse.SerializeToString,
-            ),
-            'VoidGame': grpc.unary_unary_rpc_method_handler(
-                    servicer.VoidGame,
-                    request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.VoidGameRequest.FromString,
-                    response_serializer=himeji_dot_v1_dot_ladder__service__pb2.VoidGameResponse.SerializeToString,
-            ),
-            'ListFlags': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListFlags,
-                    request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListFlagsRequest.FromString,
-                    response_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListFlagsResponse.SerializeToString,
-            ),
-            'ListAuditEntries': grpc.unary_unary_rpc_method_handler(
-                    servicer.ListAuditEntries,
-                    request_deserializer=himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesRequest.FromString,
-                    response_serializer=himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesResponse.SerializeToString,
             ),
             'CreateTournament': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateTournament,
@@ -595,7 +543,7 @@ class LadderService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/himeji.v1.LadderService/RecomputeStandings',
@@ -655,87 +603,6 @@ class LadderService:
             '/himeji.v1.LadderService/ListSeasons',
             himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsRequest.SerializeToString,
             himeji_dot_v1_dot_ladder__service__pb2.ListSeasonsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def VoidGame(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/himeji.v1.LadderService/VoidGame',
-            himeji_dot_v1_dot_ladder__service__pb2.VoidGameRequest.SerializeToString,
-            himeji_dot_v1_dot_ladder__service__pb2.VoidGameResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListFlags(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/himeji.v1.LadderService/ListFlags',
-            himeji_dot_v1_dot_ladder__service__pb2.ListFlagsRequest.SerializeToString,
-            himeji_dot_v1_dot_ladder__service__pb2.ListFlagsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def ListAuditEntries(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/himeji.v1.LadderService/ListAuditEntries',
-            himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesRequest.SerializeToString,
-            himeji_dot_v1_dot_ladder__service__pb2.ListAuditEntriesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -51,24 +51,15 @@ class LadderServiceStub:
     """Gets what two bots did against each other."""
     WatchResults: _grpc.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]
     """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
-    RecomputeStandings: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]
+    RecomputeStandings: _grpc.UnaryStreamMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]
     """Computes the table of a ladder anew from the log of results and compares it with the live
-    one. Needs SCOPE_ADMIN.
+    one. Progress comes meanwhile, then the differences and the result; the last message is
+    StreamEnd. Needs SCOPE_ADMIN.
     """
     StartSeason: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.StartSeasonRequest, _ladder_service_pb2.StartSeasonResponse]
     """Ends the season of a ladder, archives its table and starts the next. Needs SCOPE_ADMIN."""
     ListSeasons: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.ListSeasonsRequest, _ladder_service_pb2.ListSeasonsResponse]
     """Lists the seasons of a ladder."""
-    VoidGame: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.VoidGameRequest, _ladder_service_pb2.VoidGameResponse]
-    """Takes a game out of the ratings and, if it still runs, ends it. Needs SCOPE_ADMIN."""
-    ListFlags: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.ListFlagsRequest, _ladder_service_pb2.ListFlagsResponse]
-    """Lists what fair-play detection noticed. A flag never changes a result by itself. Needs
-    SCOPE_ADMIN.
-    """
-    ListAuditEntries: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.ListAuditEntriesRequest, _ladder_service_pb2.ListAuditEntriesResponse]
-    """Lists the audit log: acts of administrators, adjudications, rating changes. Needs
-    SCOPE_ADMIN.
-    """
     CreateTournament: _grpc.UnaryUnaryMultiCallable[_ladder_service_pb2.CreateTournamentRequest, _ladder_service_pb2.CreateTournamentResponse]
     """Creates a tournament over a list of bots. It begins at once and survives restarts. Needs
     SCOPE_ADMIN.
@@ -105,24 +96,15 @@ class LadderServiceAsyncStub(LadderServiceStub):
     """Gets what two bots did against each other."""
     WatchResults: _aio.UnaryStreamMultiCallable[_ladder_service_pb2.WatchResultsRequest, _ladder_service_pb2.WatchResultsResponse]  # type: ignore[assignment]
     """Follows the results of a ladder as they are rated. The last message is StreamEnd."""
-    RecomputeStandings: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]  # type: ignore[assignment]
+    RecomputeStandings: _aio.UnaryStreamMultiCallable[_ladder_service_pb2.RecomputeStandingsRequest, _ladder_service_pb2.RecomputeStandingsResponse]  # type: ignore[assignment]
     """Computes the table of a ladder anew from the log of results and compares it with the live
-    one. Needs SCOPE_ADMIN.
+    one. Progress comes meanwhile, then the differences and the result; the last message is
+    StreamEnd. Needs SCOPE_ADMIN.
     """
     StartSeason: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.StartSeasonRequest, _ladder_service_pb2.StartSeasonResponse]  # type: ignore[assignment]
     """Ends the season of a ladder, archives its table and starts the next. Needs SCOPE_ADMIN."""
     ListSeasons: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.ListSeasonsRequest, _ladder_service_pb2.ListSeasonsResponse]  # type: ignore[assignment]
     """Lists the seasons of a ladder."""
-    VoidGame: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.VoidGameRequest, _ladder_service_pb2.VoidGameResponse]  # type: ignore[assignment]
-    """Takes a game out of the ratings and, if it still runs, ends it. Needs SCOPE_ADMIN."""
-    ListFlags: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.ListFlagsRequest, _ladder_service_pb2.ListFlagsResponse]  # type: ignore[assignment]
-    """Lists what fair-play detection noticed. A flag never changes a result by itself. Needs
-    SCOPE_ADMIN.
-    """
-    ListAuditEntries: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.ListAuditEntriesRequest, _ladder_service_pb2.ListAuditEntriesResponse]  # type: ignore[assignment]
-    """Lists the audit log: acts of administrators, adjudications, rating changes. Needs
-    SCOPE_ADMIN.
-    """
     CreateTournament: _aio.UnaryUnaryMultiCallable[_ladder_service_pb2.CreateTournamentRequest, _ladder_service_pb2.CreateTournamentResponse]  # type: ignore[assignment]
     """Creates a tournament over a list of bots. It begins at once and survives restarts. Needs
     SCOPE_ADMIN.
@@ -210,9 +192,10 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _ladder_service_pb2.RecomputeStandingsRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_ladder_service_pb2.RecomputeStandingsResponse, _abc.Awaitable[_ladder_service_pb2.RecomputeStandingsResponse]]:
+    ) -> _typing.Union[_abc.Iterator[_ladder_service_pb2.RecomputeStandingsResponse], _abc.AsyncIterator[_ladder_service_pb2.RecomputeStandingsResponse]]:
         """Computes the table of a ladder anew from the log of results and compares it with the live
-        one. Needs SCOPE_ADMIN.
+        one. Progress comes meanwhile, then the differences and the result; the last message is
+        StreamEnd. Needs SCOPE_ADMIN.
         """
 
     @_abc_1.abstractmethod
@@ -230,34 +213,6 @@ class LadderServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ladder_service_pb2.ListSeasonsResponse, _abc.Awaitable[_ladder_service_pb2.ListSeasonsResponse]]:
         """Lists the seasons of a ladder."""
-
-    @_abc_1.abstractmethod
-    def VoidGame(
-        self,
-        request: _ladder_service_pb2.VoidGameRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_service_pb2.VoidGameResponse, _abc.Awaitable[_ladder_service_pb2.VoidGameResponse]]:
-        """Takes a game out of the ratings and, if it still runs, ends it. Needs SCOPE_ADMIN."""
-
-    @_abc_1.abstractmethod
-    def ListFlags(
-        self,
-        request: _ladder_service_pb2.ListFlagsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_service_pb2.ListFlagsResponse, _abc.Awaitable[_ladder_service_pb2.ListFlagsResponse]]:
-        """Lists what fair-play detection noticed. A flag never changes a result by itself. Needs
-        SCOPE_ADMIN.
-        """
-
-    @_abc_1.abstractmethod
-    def ListAuditEntries(
-        self,
-        request: _ladder_service_pb2.ListAuditEntriesRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_ladder_service_pb2.ListAuditEntriesResponse, _abc.Awaitable[_ladder_service_pb2.ListAuditEntriesResponse]]:
-        """Lists the audit log: acts of administrators, adjudications, rating changes. Needs
-        SCOPE_ADMIN.
-        """
 
     @_abc_1.abstractmethod
     def CreateTournament(

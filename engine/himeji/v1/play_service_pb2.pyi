@@ -12,6 +12,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from himeji.v1 import errors_pb2 as _errors_pb2
 from himeji.v1 import game_pb2 as _game_pb2
+from himeji.v1 import stream_pb2 as _stream_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -58,88 +59,6 @@ LEFT_QUEUE_REASON_LADDER_CLOSED: LeftQueueReason.ValueType  # 3
 was said before.
 """
 Global___LeftQueueReason: _TypeAlias = LeftQueueReason  # noqa: Y015
-
-class _StreamEndKind:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _StreamEndKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StreamEndKind.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    STREAM_END_KIND_UNSPECIFIED: _StreamEndKind.ValueType  # 0
-    """Never sent. A client that meets a kind it does not know goes by the status."""
-    STREAM_END_KIND_GOODBYE: _StreamEndKind.ValueType  # 1
-    """The client closed its side; all its requests are answered. Status OK."""
-    STREAM_END_KIND_TAKEN_OVER: _StreamEndKind.ValueType  # 2
-    """A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
-    STREAM_END_KIND_DRAINING: _StreamEndKind.ValueType  # 3
-    """This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
-    STREAM_END_KIND_SLOW_READER: _StreamEndKind.ValueType  # 4
-    """The client does not read its stream. Reconnect and resume. Status RESOURCE_EXHAUSTED."""
-    STREAM_END_KIND_TOKEN_REVOKED: _StreamEndKind.ValueType  # 5
-    """The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
-    STREAM_END_KIND_VERSION_MISMATCH: _StreamEndKind.ValueType  # 6
-    """Protocol, ruleset revision or engine do not fit; the text names both versions. Update the
-    client. Status FAILED_PRECONDITION.
-    """
-    STREAM_END_KIND_PROTOCOL_ERROR: _StreamEndKind.ValueType  # 7
-    """The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-    messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
-    """
-    STREAM_END_KIND_LIMIT_EXCEEDED: _StreamEndKind.ValueType  # 8
-    """A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
-    STREAM_END_KIND_UNAVAILABLE: _StreamEndKind.ValueType  # 9
-    """The server cannot work at the moment, for example because its store does not answer.
-    Reconnect after retry_delay. Status UNAVAILABLE.
-    """
-    STREAM_END_KIND_INTERNAL_FAULT: _StreamEndKind.ValueType  # 10
-    """A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
-    STREAM_END_KIND_REFUSED: _StreamEndKind.ValueType  # 11
-    """Hello or the request of the stream was refused for another reason, which `reason` names (an
-    unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile. The status
-    is that of the reason.
-    """
-    STREAM_END_KIND_COMPLETE: _StreamEndKind.ValueType  # 12
-    """What the stream was opened for has come to its end: a watched game is over. Status OK."""
-
-class StreamEndKind(_StreamEndKind, metaclass=_StreamEndKindEnumTypeWrapper):
-    """Why a stream ends, with the status that follows."""
-
-STREAM_END_KIND_UNSPECIFIED: StreamEndKind.ValueType  # 0
-"""Never sent. A client that meets a kind it does not know goes by the status."""
-STREAM_END_KIND_GOODBYE: StreamEndKind.ValueType  # 1
-"""The client closed its side; all its requests are answered. Status OK."""
-STREAM_END_KIND_TAKEN_OVER: StreamEndKind.ValueType  # 2
-"""A newer stream of the same bot has taken over. Do not reconnect. Status ABORTED."""
-STREAM_END_KIND_DRAINING: StreamEndKind.ValueType  # 3
-"""This server process is stopping. Reconnect at once and resume. Status UNAVAILABLE."""
-STREAM_END_KIND_SLOW_READER: StreamEndKind.ValueType  # 4
-"""The client does not read its stream. Reconnect and resume. Status RESOURCE_EXHAUSTED."""
-STREAM_END_KIND_TOKEN_REVOKED: StreamEndKind.ValueType  # 5
-"""The token was revoked or has expired. A new one is needed. Status UNAUTHENTICATED."""
-STREAM_END_KIND_VERSION_MISMATCH: StreamEndKind.ValueType  # 6
-"""Protocol, ruleset revision or engine do not fit; the text names both versions. Update the
-client. Status FAILED_PRECONDITION.
-"""
-STREAM_END_KIND_PROTOCOL_ERROR: StreamEndKind.ValueType  # 7
-"""The client broke the order of the protocol (no Hello first, a second Hello, a batch without
-messages) or sent bytes that are no message. Status INVALID_ARGUMENT.
-"""
-STREAM_END_KIND_LIMIT_EXCEEDED: StreamEndKind.ValueType  # 8
-"""A limit is reached; `reason` and the text say which. Status RESOURCE_EXHAUSTED."""
-STREAM_END_KIND_UNAVAILABLE: StreamEndKind.ValueType  # 9
-"""The server cannot work at the moment, for example because its store does not answer.
-Reconnect after retry_delay. Status UNAVAILABLE.
-"""
-STREAM_END_KIND_INTERNAL_FAULT: StreamEndKind.ValueType  # 10
-"""A defect of the server; `incident` names it. Reconnect and resume. Status INTERNAL."""
-STREAM_END_KIND_REFUSED: StreamEndKind.ValueType  # 11
-"""Hello or the request of the stream was refused for another reason, which `reason` names (an
-unknown bot, a missing scope, an unknown game), or the bot was retired meanwhile. The status
-is that of the reason.
-"""
-STREAM_END_KIND_COMPLETE: StreamEndKind.ValueType  # 12
-"""What the stream was opened for has come to its end: a watched game is over. Status OK."""
-Global___StreamEndKind: _TypeAlias = StreamEndKind  # noqa: Y015
 
 @_typing.final
 class PlayRequest(_message.Message):
@@ -327,7 +246,7 @@ class ServerMessage(_message.Message):
         """A game of the bot is over."""
 
     @_builtins.property
-    def stream_end(self) -> Global___StreamEnd:
+    def stream_end(self) -> _stream_pb2.StreamEnd:
         """Why the stream ends: the last message."""
 
     def __init__(
@@ -345,7 +264,7 @@ class ServerMessage(_message.Message):
         rejected: Global___Rejected | None = ...,
         seat_lost: Global___SeatLost | None = ...,
         game_over: _game_pb2.GameOver | None = ...,
-        stream_end: Global___StreamEnd | None = ...,
+        stream_end: _stream_pb2.StreamEnd | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["accepted", b"accepted", "body", b"body", "decision", b"decision", "entered_queue", b"entered_queue", "game_over", b"game_over", "left_queue", b"left_queue", "ready_noted", b"ready_noted", "rejected", b"rejected", "seat_lost", b"seat_lost", "seated", b"seated", "seating_failed", b"seating_failed", "stream_end", b"stream_end", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -955,7 +874,7 @@ class SeatingFailed(_message.Message):
     game_id: _builtins.str
     """The game."""
     ladder: _builtins.str
-    """The ladder for which it was. Empty: it was a game of a tournament."""
+    """The ladder for which it was. Empty: no ladder."""
     still_queued: _builtins.bool
     """True: it was another seat, and the bot is back in the queue at its old place. False: the bot
     itself did not answer in time, or declined; it is out of the queue and must enter again.
@@ -1013,45 +932,3 @@ class SeatLost(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SeatLost: _TypeAlias = SeatLost  # noqa: Y015
-
-@_typing.final
-class StreamEnd(_message.Message):
-    """The last message of every stream: why it ends."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    KIND_FIELD_NUMBER: _builtins.int
-    MESSAGE_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
-    RETRY_DELAY_FIELD_NUMBER: _builtins.int
-    INCIDENT_FIELD_NUMBER: _builtins.int
-    kind: Global___StreamEndKind.ValueType
-    """What ends the stream."""
-    message: _builtins.str
-    """The same in words."""
-    reason: _errors_pb2.ErrorReason.ValueType
-    """The reason, as in the ErrorInfo of the status that follows. Unspecified where nothing was
-    refused.
-    """
-    incident: _builtins.str
-    """INTERNAL_FAULT: the incident id."""
-    @_builtins.property
-    def retry_delay(self) -> _duration_pb2.Duration:
-        """When to come back. Absent: at once, unless the kind says not to."""
-
-    def __init__(
-        self,
-        *,
-        kind: Global___StreamEndKind.ValueType = ...,
-        message: _builtins.str = ...,
-        reason: _errors_pb2.ErrorReason.ValueType = ...,
-        retry_delay: _duration_pb2.Duration | None = ...,
-        incident: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["retry_delay", b"retry_delay"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["incident", b"incident", "kind", b"kind", "message", b"message", "reason", b"reason", "retry_delay", b"retry_delay"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___StreamEnd: _TypeAlias = StreamEnd  # noqa: Y015

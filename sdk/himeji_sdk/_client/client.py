@@ -92,13 +92,24 @@ class Client:
             request.clock.increment.FromMilliseconds(round(clock[1] * 1000))
         return OnlineGame(self._rpc, self._rpc.call(self._rpc.games.CreateGame, request).game)
 
-    def join(self, game: OnlineGame | str, *, seat: int | None = None, bot: str = "") -> OnlineGame:
-        """Take a seat for a bot ("owner/name"; not needed with a token that is bound to one)."""
+    def join(
+        self,
+        game: OnlineGame | str,
+        *,
+        seat: int | None = None,
+        bot: str = "",
+        version: int = 0,
+    ) -> OnlineGame:
+        """Take a seat for a bot ("owner/name"; not needed with a token that is bound to one).
+
+        `version` is that of the bot, 0 the newest.
+        """
         request = JoinGameRequest(
             request_id=str(uuid.uuid4()),
             game_id=game if isinstance(game, str) else game.game_id,
             seat=seat,
             bot=bot,
+            bot_version=version,
             entropy=new_entropy(),
         )
         answer = self._rpc.call(self._rpc.games.JoinGame, request)

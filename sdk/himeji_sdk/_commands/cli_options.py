@@ -44,6 +44,11 @@ components = click.option(
     callback=_use_components,
     help="A folder with data files of components in place of the packaged ones.",
 )
+bot_version = click.option(
+    "--bot-version",
+    type=click.IntRange(1),
+    help="The version of the bot that plays; else its newest.",
+)
 limit = click.option(
     "--limit",
     type=click.FloatRange(0, min_open=True),

@@ -9,13 +9,15 @@ from typing import Any, Final
 
 import click
 from himeji.rules.errors import MissingToken
+from himeji.v1.ladder_service_pb2 import RecomputeResult, Standing
 from rich.console import Console
 from rich.live import Live
 
 from himeji_sdk._bot_loader import load_bot
-from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._client.service_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
 from himeji_sdk._commands.online import log_to_stderr, print_ends
+from himeji_sdk._commands.progress import progress_bar
 from himeji_sdk._commands.tournament import tournament
 from himeji_sdk._online.run import run as run_online
 from himeji_sdk._stdout import bot_output
@@ -76,6 +78,7 @@ def list_ladders(*, target: str, as_json: bool) -> None:
 @click.option(
     "--name", default="", help="The bot's name in the arena; else that of its token, or its own."
 )
+@cli_options.bot_version
 @click.option("--games", type=click.IntRange(1), help="Stop after so many games; else at Ctrl-C.")
 @click.option(
     "--at-once", type=click.IntRange(1, 64), default=1, help="Games of a ladder at the same time."
@@ -94,6 +97,7 @@ def join(  # noqa: PLR0913 - one parameter per option
     token_file: Path | None,
     ladders: tuple[str, ...],
     name: str,
+    bot_version: int | None,
     games: int | None,
     at_once: int,
     invited: bool,
@@ -114,6 +118,7 @@ def join(  # noqa: PLR0913 - one parameter per option
             target,
             find_token(file=token_file),
             name=name,
+            version=bot_version or 0,
             ladders=ladders,
             games=games,
             at_once=at_once,
@@ -240,17 +245,24 @@ def recompute(  # noqa: PLR0913 - one parameter per option
 
     The exit code is 1 if the live table was wrong and was not repaired.
     """
-    with _client(target, token_file) as client:
-        found = client.call("RecomputeStandings", ladder=ladder, season=season or 0, repair=repair)
-    rows = list(found.differences)
+    result = RecomputeResult()
+    rows: list[Standing] = []
+    with _client(target, token_file) as client, progress_bar() as bar:
+        task = bar.add_task("results", total=None)
+        for message in client.recompute(ladder, season or 0, repair=repair):
+            if message.HasField("progress"):
+                done, total = message.progress.done, message.progress.total
+                bar.update(task, completed=done, total=total)
+            rows += message.differences.standings
+            result.MergeFrom(message.result)
     if as_json:
-        ladder_output.print_json([found])
-        sys.exit(1 if rows and not found.repaired else 0)
+        ladder_output.print_recomputed(result, rows)
+        sys.exit(1 if rows and not result.repaired else 0)
     if not rows:
-        click.echo(f"{ladder}: {found.games} games recomputed, every digit agrees")
+        click.echo(f"{ladder}: {result.games} games recomputed, every digit agrees")
         return
     Console().print(ladder_output.standings("rows as computed where they differ", rows))
-    if not found.repaired:
+    if not result.repaired:
         raise click.ClickException(f"{len(rows)} rows of {ladder} are wrong; --repair mends them")
     click.echo(f"{ladder}: {len(rows)} rows repaired")
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 from google.protobuf.json_format import MessageToDict
 from himeji.v1.game_pb2 import EndReason
+from himeji.v1.ladder_service_pb2 import RecomputeResult
 from rich import box
 from rich.table import Table
 
@@ -68,10 +69,9 @@ def standings(title: str, rows: Iterable[Any]) -> Table:
     columns = ("place", "bot", "rating", "mean", "±", "games", "ranks", "score", "lost otherwise")
     table = _table(*columns, title=title)
     for row in rows:
-        version = f" v{row.bot_version}" if row.bot_version > 1 else ""
         table.add_row(
             str(row.place),
-            f"{row.bot}{version}",
+            _bot(row),
             f"{row.rating.conservative:.1f}",
             f"{row.rating.mean:.1f}",
             f"{row.rating.uncertainty:.1f}",
@@ -81,6 +81,10 @@ def standings(title: str, rows: Iterable[Any]) -> Table:
             _reasons(row.end_reasons),
         )
     return table
+
+
+def _bot(row: Any) -> str:
+    return f"{row.bot} v{row.bot_version}" if row.bot_version > 1 else str(row.bot)
 
 
 def _shares(counts: Iterable[int]) -> str:
@@ -133,7 +137,7 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
     for row in entrants:
         table.add_row(
             str(row.place),
-            row.bot,
+            _bot(row),
             f"{row.points:g}",
             str(row.games),
             _shares(row.rank_counts),
@@ -145,10 +149,16 @@ def tournament(title: str, entrants: Iterable[Any]) -> Table:
 
 def print_json(messages: list[Any]) -> None:
     """Print messages as JSON, with every field under its name in the contract."""
-    found = [
-        MessageToDict(
-            each, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-        )
-        for each in messages
-    ]
-    click.echo(json.dumps(found, indent=1))
+    click.echo(json.dumps([_as_dict(each) for each in messages], indent=1))
+
+
+def print_recomputed(result: RecomputeResult, rows: Iterable[Any]) -> None:
+    """Print the result of a recomputation as JSON, with the rows that differ instead of a count."""
+    found = _as_dict(result) | {"differences": [_as_dict(each) for each in rows]}
+    click.echo(json.dumps([found], indent=1))
+
+
+def _as_dict(message: Any) -> dict[str, Any]:
+    return MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )

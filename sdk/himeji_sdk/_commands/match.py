@@ -15,8 +15,8 @@ import click
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from himeji_sdk._commands.progress import progress_bar
 from himeji_sdk._stdout import bot_output
 from himeji_sdk.match import _report
 from himeji_sdk.match._match import Group, Match
@@ -148,7 +148,7 @@ def _run(progress: _MatchProgress, file: MatchFile | None, cores: int) -> bool:
             if not progress.complete:
                 progress.add(group)
     try:
-        with _progress_bar() as bar:
+        with progress_bar() as bar:
             task = bar.add_task("", total=progress.end, completed=progress.tally.groups)
             for group in _groups(progress, cores):
                 if file is not None:
@@ -176,14 +176,6 @@ def _groups(progress: _MatchProgress, cores: int) -> Iterator[Group]:
             yield group
             if progress.decided:
                 return
-
-
-def _progress_bar() -> Progress:
-    """A bar on standard error, if that is a terminal."""
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    text = TextColumn("{task.description}")
-    return Progress(*columns, text, console=console, disable=not console.is_terminal)
 
 
 def _status(progress: _MatchProgress) -> str:

@@ -29,6 +29,7 @@ from himeji_sdk.connection import find_token
 @click.option(
     "--name", default="", help="The bot's name in the arena; else that of its token, or its own."
 )
+@cli_options.bot_version
 @click.option(
     "--against",
     multiple=True,
@@ -63,6 +64,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     target: str,
     token_file: Path | None,
     name: str,
+    bot_version: int | None,
     against: tuple[str, ...],
     ruleset: str,
     options: dict[str, str],
@@ -87,6 +89,7 @@ def run(  # noqa: PLR0913 - one parameter per option
             target,
             find_token(file=token_file),
             name=name,
+            version=bot_version or 0,
             against=against,
             ruleset=ruleset,
             options=options,

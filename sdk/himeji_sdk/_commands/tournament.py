@@ -8,11 +8,16 @@ from typing import Final
 import click
 from google.protobuf.duration_pb2 import Duration
 from himeji.v1.game_pb2 import Clock
-from himeji.v1.ladder_service_pb2 import Tournament, TournamentState, TournamentSystem
+from himeji.v1.ladder_service_pb2 import (
+    Tournament,
+    TournamentEntry,
+    TournamentState,
+    TournamentSystem,
+)
 from himeji.v1.position_pb2 import OptionValue
 from rich.console import Console
 
-from himeji_sdk._client.ladder_client import LadderClient
+from himeji_sdk._client.service_client import LadderClient
 from himeji_sdk._commands import cli_options, ladder_output
 from himeji_sdk.connection import find_token
 
@@ -29,7 +34,7 @@ def tournament() -> None:
 
 @tournament.command()
 @click.argument("name")
-@click.argument("bots", nargs=-1, required=True, metavar="OWNER/BOT...")
+@click.argument("bots", nargs=-1, required=True, metavar="OWNER/BOT[@VERSION]...")
 @cli_options.target
 @cli_options.token_file
 @click.option(
@@ -74,7 +79,8 @@ def create(  # noqa: PLR0913 - one parameter per option
     """Create the tournament NAME over the bots named; it begins at once (for administrators).
 
     In a round robin every combination of bots meets in every rotation of the seats, so many rounds
-    over. The bots are seated whenever they have a stream.
+    over. The bots are seated whenever they have a stream. Of a bot without a version the newest one
+    plays; it is fixed for the whole tournament.
     """
     clock = None
     if bank is not None:
@@ -89,7 +95,7 @@ def create(  # noqa: PLR0913 - one parameter per option
             seats=seats,
             options=[OptionValue(name=key, value=value) for key, value in options.items()],
             rounds=rounds,
-            bots=bots,
+            entries=[_entry(each) for each in bots],
             clock=clock,
             patience=None if patience is None else _duration(patience),
         ).tournament
@@ -144,6 +150,13 @@ def cancel(*, name: str, target: str, token_file: Path | None, as_json: bool) ->
         ladder_output.print_json([found])
     else:
         click.echo(f"{found.name} is {_state_text(found.state)}")
+
+
+def _entry(text: str) -> TournamentEntry:
+    bot, at, version = text.partition("@")
+    if at and not (version.isdecimal() and int(version)):
+        raise click.UsageError(f"{text}: a version is a number from 1, such as {bot}@1")
+    return TournamentEntry(bot=bot, bot_version=int(version or 0))
 
 
 def _title(found: Tournament) -> str:

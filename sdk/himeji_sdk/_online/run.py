@@ -25,6 +25,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
     token: str | None = None,
     *,
     name: str = "",
+    version: int = 0,
     against: Sequence[str] = (),
     ladders: Sequence[str] = (),
     ruleset: str = "base",
@@ -49,9 +50,9 @@ def run(  # noqa: PLR0913 - every option has a value that works
 
     Give an object, and it is asked one question at a time; give a class, and each game gets an
     object and a thread of its own. `name` is the bot's name in the arena, "owner/name" or "name";
-    without one it is the token's bot, or named like the class. An arena that does not answer is
-    given `patience` seconds at the start, and any time later. SIGINT and SIGTERM stop after the
-    current decision.
+    without one it is the token's bot, or named like the class; `version` is the version of the bot
+    that plays, 0 the newest. An arena that does not answer is given `patience` seconds at the
+    start, and any time later. SIGINT and SIGTERM stop after the current decision.
 
     A bot that crashes, answers against the rules or takes longer than `limit` seconds for a choice
     stops the run by BotFault, with the question still open; with `resign_on_fault` it gives the
@@ -65,6 +66,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
         full_name = _full_name(client, name, factory.name)
         run_options = RunOptions(
             name=full_name,
+            version=version,
             games=(games or 1) if against else games,
             invitations=invitations,
             patience=patience,
@@ -75,7 +77,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
         runner.queues = LadderQueues(ladders, at_once)
         if against:
             setup = _GameSetup(ruleset, options or {}, against)
-            challenges = _Challenges(client, runner, full_name, setup)
+            challenges = _Challenges(client, runner, run_options, setup)
             runner.on_capacity = lambda: challenges.top_up(run_options.games or 1, at_once)
         return runner.run()
 
@@ -91,10 +93,13 @@ class _GameSetup(NamedTuple):
 class _Challenges:
     """Creates games for a bot, so many at once, and rotates its seat from game to game."""
 
-    def __init__(self, client: Client, runner: Runner, bot: str, setup: _GameSetup) -> None:
+    def __init__(
+        self, client: Client, runner: Runner, options: RunOptions, setup: _GameSetup
+    ) -> None:
         self._client = client
         self._runner = runner
-        self._bot = bot
+        self._bot = options.name
+        self._version = options.version
         self._setup = setup
         self._created = 0
 
@@ -112,7 +117,7 @@ class _Challenges:
             game = self._client.create_game(
                 self._setup.ruleset, seats=seats, options=self._setup.options
             )
-            self._client.join(game, seat=own_seat, bot=self._bot)
+            self._client.join(game, seat=own_seat, bot=self._bot, version=self._version)
         except HimejiError as error:
             self._runner.fail(error)
 

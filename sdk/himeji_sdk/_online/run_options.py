@@ -20,6 +20,7 @@ class RunOptions:
     """How a bot is run; `himeji_sdk.run` says what each means."""
 
     name: str
+    version: int
     games: int | None
     invitations: bool
     patience: float
@@ -32,7 +33,7 @@ class RunOptions:
         hello.client = f"{client} himeji-sdk/{himeji.__version__}"
         hello.protocol_version = PROTOCOL_VERSION
         hello.engine_version = himeji.__version__
-        hello.bot = self.name
+        hello.bot, hello.bot_version = self.name, self.version
         for name in sorted(rules.RULESETS):
             hello.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
         hello.next_decision_in_accepted = True

@@ -27,9 +27,9 @@ from himeji.v1.play_service_pb2 import (
     SeatingFailed,
     SeatLost,
     ServerMessage,
-    StreamEnd,
     Welcome,
 )
+from himeji.v1.stream_pb2 import StreamEnd
 
 from himeji_sdk._bot import BotFactory, End
 from himeji_sdk._bot_fault import HUNG, BotFault

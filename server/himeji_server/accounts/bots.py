@@ -139,12 +139,19 @@ class Bots:
         caller.require_bot(name)
         if self._dev and name.owner == LOCAL:
             await self.ensure(name)
-        found = await self._get(name)
+        return await self.version(full_name, version)
+
+    async def version(self, name: str, version: int) -> tuple[str, int]:
+        """A bot that plays and one of its versions, the newest for 0.
+
+        Raises UnknownAccount for one that does not exist, BotRetired for a retired bot.
+        """
+        found = await self.get(name)
         if found.retired:
-            raise names.retired(str(name))
+            raise names.retired(name)
         if not 0 <= version <= found.newest_version:
             raise names.unknown("bot_version", f"{name}@{version}")
-        return str(name), version or found.newest_version
+        return name, version or found.newest_version
 
     async def check_active(self, name: str) -> None:
         """Raise BotRetired if the bot is retired."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from himeji.rules.errors import InvalidRequest, NotYourDecision
+from himeji.rules.errors import InvalidRequest, NotYourDecision, Refused
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 
 from himeji_server import names
@@ -30,6 +30,20 @@ def may_take(plan: SeatPlan, bot: str) -> bool:
     if plan.policy == SeatPolicy.SEAT_POLICY_BOT:
         return bot == plan.name
     return plan.policy == SeatPolicy.SEAT_POLICY_ANYONE
+
+
+def check_version(view: GameView, bot: str, version: int) -> None:
+    """Raise Refused if the seat of a bot in a tournament is meant for another version of it.
+
+    A ladder rates the version that answers, whichever it is.
+    """
+    meant = {seat.bot_version for seat in view.header.seats if seat.bot == bot}
+    if view.header.tournament and version not in meant:
+        raise Refused(
+            f"{view.header.tournament} is played by {bot} version {max(meant)}, and you play "
+            f"version {version}",
+            {"game_id": view.game_id},
+        )
 
 
 def is_joinable(view: GameView, caller: Caller) -> bool:

@@ -38,6 +38,7 @@ from himeji_server.games.seat_rules import (
     answering_seat,
     check_plan,
     check_seats_of,
+    check_version,
     invitations,
     is_asked,
     is_joinable,
@@ -50,7 +51,7 @@ from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
-from himeji_server.store.presence import Presence
+from himeji_server.store.presence import Presence, version_of
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
 
@@ -253,6 +254,7 @@ class GameUseCases:
         ]
         if not allowed:
             raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
+        check_version(view, player.bot, player.version)
         await self._check_may_join(player.bot, game_id)
         await self._presence.add_game(player.bot, game_id)
         key = await self._idempotency_key(player, game_id, seat, entropy, request_id)
@@ -379,9 +381,17 @@ class GameUseCases:
 
     async def connected_bots(self, bots: Iterable[str]) -> frozenset[str]:
         """Those of the bots that have a stream."""
+        return frozenset(await self._streams_of(bots))
+
+    async def connected_versions(self, bots: Iterable[str]) -> dict[str, int]:
+        """The versions that the streams of those bots play that have one."""
+        streams = await self._streams_of(bots)
+        return {bot: version_of(stream) for bot, stream in streams.items()}
+
+    async def _streams_of(self, bots: Iterable[str]) -> dict[str, str]:
         names_once = sorted(set(bots))
         holders = await asyncio.gather(*map(self._presence.holder, names_once))
-        return frozenset(bot for bot, holder in zip(names_once, holders, strict=True) if holder)
+        return {bot: holder for bot, holder in zip(names_once, holders, strict=True) if holder}
 
     async def connected(self, *views: GameView) -> frozenset[str]:
         """Those of the games' bots that have a stream."""

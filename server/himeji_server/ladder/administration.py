@@ -1,20 +1,14 @@
 """What administrators do with ladders: recompute, start seasons, void games, read the audit log."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from himeji.rules.errors import InvalidRequest, StoreUnavailable
+from himeji.rules.errors import Draining, InvalidRequest, StoreUnavailable
+from himeji.v1.admin_service_pb2 import AuditEntry, AuditKind, Flag, FlagKind
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import (
-    AuditEntry,
-    AuditKind,
-    Flag,
-    FlagKind,
-    RatedResult,
-    Season,
-    Standing,
-)
+from himeji.v1.ladder_service_pb2 import RatedResult, Season, Standing, StandingDifferences
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
@@ -22,14 +16,15 @@ from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.fair_play import flag_message
-from himeji_server.ladder.messages import audit_message, season_message, standing_message
+from himeji_server.ladder.messages import audit_message, season_message
 from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.standings import CARRY_OVER, Standings, StandingsRow, recomputed
+from himeji_server.ladder.recomputation import Progress, Recomputation
+from himeji_server.ladder.standings import CARRY_OVER, Standings, StandingsRow
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.standings import SeasonRecord, StandingsHead
+from himeji_server.store.standings import RepairRecord, SeasonRecord, StandingsHead
 
 MAX_TRIES: Final = 50
 MAX_TITLE: Final = 80
@@ -68,23 +63,54 @@ class Administration:
 
     async def recompute(
         self, caller: Caller, ladder: str, season: int, request_id: str, *, repair: bool
-    ) -> Recomputed:
-        """Compare the standings with those that follow from the log; `repair` replaces them."""
+    ) -> AsyncGenerator[Progress | Recomputed, None]:
+        """Compare the standings with those that follow from the log; `repair` replaces them.
+
+        Says how far it is, and what it found last; raises Draining when the server stops. The same
+        request again gets what its repair changed.
+        """
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
-        await self._requests.claim(caller.owner, request_id, content, Operation())
+        operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         number = await self._queries.season_number(ladder, season)
+        mark = operation.operation_id
+        computation = Recomputation(self._standings, ladder, number)
         for _ in range(MAX_TRIES):
+            repaired = await self._standings.repair(ladder, mark)
+            if repaired is not None:
+                yield await self._repaired(caller, ladder, number, repaired)
+                return
             head, live = await self._live_rows(ladder, number)
-            games, standings = await self._from_log(ladder, number, head, frozenset())
-            texts = {name: row.to_json() for name, row in standings.rows.items()}
-            found = tuple(_differences(standings, texts, live))
+            if head.generation != computation.generation:
+                await computation.begin()
+                continue
+            async with aclosing(computation.advance(head)) as steps:
+                async for progress in steps:
+                    self._check_not_stopping()
+                    yield progress
+            found = computation.differences(live)
             if not repair or not found:
-                return Recomputed(games, found, repaired=False)
-            if await self._standings.replace(ladder, head, texts, season=number):
-                message = f"replaced the standings of season {number} by the recomputed ones"
-                await self._audit(caller, ladder, f"{message}: {len(found)} rows differed")
-                return Recomputed(games, found, repaired=True)
+                yield Recomputed(computation.games, tuple(found), repaired=False)
+                return
+            record = RepairRecord(computation.games, _encoded(found), mark)
+            # In vain if the ladder has changed; the record tells.
+            await self._standings.replace(
+                ladder, head, computation.rows(), season=number, repair=record
+            )
         raise StoreUnavailable("the standings change too fast, try again")
+
+    def _check_not_stopping(self) -> None:
+        if self._use_cases.stopping.is_set():
+            raise Draining("this server process is stopping; ask again")
+
+    async def _repaired(
+        self, caller: Caller, ladder: str, season: int, record: RepairRecord
+    ) -> Recomputed:
+        """What a repair changed, which is in the audit log once."""
+        found = StandingDifferences.FromString(record.differences).standings
+        message = f"replaced the standings of season {season} by the recomputed ones"
+        rows = f"{len(found)} rows differed"
+        await self._audit(caller, ladder, f"{message}: {rows}", f"repaired {record.mark}")
+        return Recomputed(record.games, tuple(found), repaired=True)
 
     async def _live_rows(self, ladder: str, season: int) -> tuple[StandingsHead, dict[str, str]]:
         """The live rows, and the head of the log that did not change while they were read."""
@@ -94,24 +120,6 @@ class Administration:
             if await self._standings.head(ladder) == before:
                 return before, rows
         raise StoreUnavailable("the standings change too fast, try again")
-
-    async def _from_log(
-        self, ladder: str, season: int, head: StandingsHead, without: frozenset[str]
-    ) -> tuple[int, Standings]:
-        """How many results of a season count, and the standings that follow from its log."""
-        seasons = await self._standings.seasons(ladder)
-        last = seasons[season].last if season < head.season else head.sequence
-        start = await self._standings.starting_means(ladder, season)
-        voided = await self._standings.voided(ladder) | without
-        results = [each async for each in self._results(ladder, seasons[season].first, last)]
-        counted = sum(each.game_id not in voided for each in results)
-        return counted, recomputed(results, start, voided)
-
-    async def _results(self, ladder: str, after: int, last: int) -> AsyncIterator[RatedResult]:
-        while entries := await self._standings.entries_after(ladder, after, until=last):
-            for entry in entries:
-                yield RatedResult.FromString(entry.data)
-            after = entries[-1].sequence
 
     # --- seasons --------------------------------------------------------------------------------
 
@@ -194,15 +202,21 @@ class Administration:
 
     async def _remove_from_standings(self, ladder: str, game_id: str) -> None:
         """Replace the standings of the game's season by those computed without the game."""
+        sequence = await self._standings.sequence_of(ladder, game_id)
+        if not sequence:
+            return
+        (entry,) = await self._standings.entries(ladder, [sequence])
+        season, without = RatedResult.FromString(entry.data).season, frozenset({game_id})
+        computation = Recomputation(self._standings, ladder, season, without)
         for _ in range(MAX_TRIES):
-            sequence = await self._standings.sequence_of(ladder, game_id)
-            if not sequence or game_id in await self._standings.voided(ladder):
-                return
-            (entry,) = await self._standings.entries(ladder, [sequence])
-            season = RatedResult.FromString(entry.data).season
             head = await self._standings.head(ladder)
-            _, standings = await self._from_log(ladder, season, head, frozenset({game_id}))
-            rows = {name: row.to_json() for name, row in standings.rows.items()}
+            if game_id in await self._standings.voided(ladder):
+                return
+            if head.generation != computation.generation:
+                await computation.begin()
+            async for _ in computation.advance(head):
+                pass
+            rows = computation.rows()
             if await self._standings.replace(ladder, head, rows, season=season, voided=game_id):
                 return
         raise StoreUnavailable("the standings change too fast, try again")
@@ -251,16 +265,5 @@ class Administration:
         await self._store.audit.append(record, mark)
 
 
-def _differences(
-    standings: Standings, texts: dict[str, str], live: dict[str, str]
-) -> list[Standing]:
-    """The computed rows that differ from the live ones, if only in the last digit."""
-    out = [
-        standing_message(standings.rows[name])
-        for name in sorted(texts)
-        if live.get(name) != texts[name]
-    ]
-    for name in sorted(live.keys() - texts.keys()):
-        bot, _, version = name.partition("@")
-        out.append(Standing(bot=bot, bot_version=int(version)))
-    return out
+def _encoded(differences: list[Standing]) -> bytes:
+    return StandingDifferences(standings=differences).SerializeToString()

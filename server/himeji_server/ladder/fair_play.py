@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from typing import Final
 
+from himeji.v1.admin_service_pb2 import Flag, FlagKind
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import Flag, FlagKind, RatedResult
+from himeji.v1.ladder_service_pb2 import RatedResult
 
 from himeji_server.ladder.queue_pairing import RECENT_GAMES
 from himeji_server.ladder.standings import StandingsRow

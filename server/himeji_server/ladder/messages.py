@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
+from himeji.v1.admin_service_pb2 import AuditEntry, AuditKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import (
-    AuditEntry,
-    AuditKind,
     Ladder as LadderMessage,
     Season,
     Standing,

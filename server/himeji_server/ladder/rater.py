@@ -10,8 +10,9 @@ from typing import Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable, UnknownGame
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import GameResult
-from himeji.v1.ladder_service_pb2 import AuditKind, RatedResult
+from himeji.v1.ladder_service_pb2 import RatedResult
 
 from himeji_server.ladder.fair_play import FairPlay
 from himeji_server.ladder.ladders import Ladders

@@ -162,14 +162,3 @@ def _incremented(counts: list[int], index: int, length: int) -> list[int]:
 def write_rating(message: RatingMessage, rating: Rating) -> None:
     message.mean, message.uncertainty = rating.mean, rating.uncertainty
     message.conservative = rating.conservative
-
-
-def recomputed(
-    results: Iterable[RatedResult], start: Mapping[str, float], voided: frozenset[str]
-) -> Standings:
-    """The standings that follow from a log of results, without the voided games."""
-    standings = Standings({}, start)
-    for each in results:
-        if each.game_id not in voided:
-            standings.apply(each)
-    return standings

@@ -161,10 +161,11 @@ class TournamentRunner:
     async def _start_game(
         self, record: TournamentRecord, key: GameKey, game: GameRecord, now: int
     ) -> GameRecord:
-        """Create the game if all its bots are connected; after too long a wait it is forfeited."""
+        """Create the game if the versions that entered are connected; forfeit it after too long."""
         bots = (await self.pairings(record, key[0])).games[key[1]]
-        connected = await self._use_cases.connected_bots(bots)
-        absent = tuple(bot for bot in bots if bot not in connected)
+        entered = dict(record.bots)
+        connected = await self._use_cases.connected_versions(bots)
+        absent = tuple(bot for bot in bots if connected.get(bot) != entered[bot])
         missing = absent or game.silent
         if game.since and missing and now > game.since + record.patience:
             result = forfeit(missing, bots).SerializeToString().hex()

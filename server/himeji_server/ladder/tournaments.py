@@ -7,9 +7,9 @@ from typing import Final
 
 from himeji import rules
 from himeji.rules.errors import InvalidRequest, NotFound
+from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import (
-    AuditKind,
     CreateTournamentRequest,
     Tournament,
     TournamentEntrant,
@@ -113,16 +113,17 @@ class Tournaments:
         return record
 
     async def _entrants(self, request: CreateTournamentRequest) -> list[tuple[str, int]]:
-        bots = list(request.bots)
-        if len(set(bots)) != len(bots):
-            raise InvalidRequest("a bot is named twice", {"field": "bots"})
+        entries = request.entries
+        if len({each.bot for each in entries}) != len(entries):
+            raise InvalidRequest("a bot is named twice", {"field": "entries"})
         least = max(2, request.seats)
-        if not least <= len(bots) <= MAX_BOTS:
+        if not least <= len(entries) <= MAX_BOTS:
             raise InvalidRequest(
-                f"this tournament takes {least} to {MAX_BOTS} bots", {"field": "bots"}
+                f"this tournament takes {least} to {MAX_BOTS} bots", {"field": "entries"}
             )
-        found = await asyncio.gather(*map(self._bots.get, bots))
-        return [(str(bot.name), bot.newest_version) for bot in found]
+        return await asyncio.gather(
+            *(self._bots.version(each.bot, each.bot_version) for each in entries)
+        )
 
     async def get(self, name: str) -> tuple[Tournament, list[TournamentEntrant]]:
         """A tournament with its standings; raises NotFound."""
@@ -216,5 +217,5 @@ def _check_size(record: TournamentRecord) -> None:
     games = planned_games(len(record.bots), record.seats, record.rounds, swiss=is_swiss)
     if games > MAX_GAMES:
         raise InvalidRequest(
-            f"that would be {games} games, and {MAX_GAMES} is the most", {"field": "bots"}
+            f"that would be {games} games, and {MAX_GAMES} is the most", {"field": "entries"}
         )

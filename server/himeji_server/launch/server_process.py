@@ -17,6 +17,7 @@ from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.launch.runtime import run_in_background
 from himeji_server.rpc import (
     account_service,
+    admin_service,
     game_service,
     grpc_server,
     ladder_service,
@@ -52,6 +53,9 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
+            admin_service.SERVICE: admin_service.AdminService(
+                games.use_cases, ladder.administration
+            ),
             game_service.SERVICE: game_service.GameService(games.use_cases, streams),
             ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),
             play_service.SERVICE: playing,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Final
@@ -28,6 +27,7 @@ from himeji_server.play.subscriptions import Subscriptions
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
+from himeji_server.store.presence import new_stream
 from himeji_server.tasks import wait_for
 
 PROTOCOL: Final = 1
@@ -50,7 +50,7 @@ class Session:
         hello: Hello,
     ) -> None:
         self.player = player
-        self.stream = secrets.token_hex(8)
+        self.stream = new_stream(player.version)
         self._use_cases = use_cases
         self._stopped = False
         self._connected = False

@@ -10,7 +10,6 @@ from typing import Final
 from himeji.rules.errors import HimejiError
 from himeji.v1.game_pb2 import GameSeat, Want
 from himeji.v1.game_service_pb2 import WatchGameRequest, WatchGameResponse
-from himeji.v1.play_service_pb2 import StreamEndKind
 
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.live_game import GameView
@@ -26,7 +25,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 
-COMPLETE: Final = StreamEnd(StreamEndKind.STREAM_END_KIND_COMPLETE, "the game is over")
+COMPLETE: Final = StreamEnd.complete("the game is over")
 
 
 class Spectator:

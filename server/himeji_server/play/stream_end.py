@@ -16,7 +16,7 @@ from himeji.rules.errors import (
     VersionMismatch,
 )
 from himeji.v1.errors_pb2 import ErrorReason
-from himeji.v1.play_service_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
+from himeji.v1.stream_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
 from himeji.wire.errors import retry_delay
 
 from himeji_server import names
@@ -52,6 +52,11 @@ class StreamEnd:
     def goodbye(cls) -> StreamEnd:
         """The client closed its side."""
         return cls(StreamEndKind.STREAM_END_KIND_GOODBYE, "all your requests are answered")
+
+    @classmethod
+    def complete(cls, sentence: str) -> StreamEnd:
+        """What the stream was opened for has come to its end."""
+        return cls(StreamEndKind.STREAM_END_KIND_COMPLETE, sentence)
 
     @classmethod
     def taken_over(cls) -> StreamEnd:
@@ -90,6 +95,7 @@ class StreamEnd:
 
 
 _KINDS = {
+    StreamEndKind.STREAM_END_KIND_DRAINING: Draining,  # before Unavailable, of which it is one
     StreamEndKind.STREAM_END_KIND_VERSION_MISMATCH: VersionMismatch,
     StreamEndKind.STREAM_END_KIND_TOKEN_REVOKED: InvalidToken,
     StreamEndKind.STREAM_END_KIND_PROTOCOL_ERROR: InvalidRequest,

@@ -1,8 +1,8 @@
-"""LadderService: queues, standings, results and tournaments, and their administration."""
+"""LadderService: queues, standings, results, seasons and tournaments."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, aclosing
 from typing import Any, Final
 
@@ -10,14 +10,16 @@ from himeji.rules.errors import HimejiError
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.caller import current_caller
-from himeji_server.games.messages import game_message
 from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.queries import paginate
+from himeji_server.ladder.recomputation import Progress
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
 
 SERVICE: Final = "himeji.v1.LadderService"
+ROWS_PER_MESSAGE: Final = 200
 
 # ruff: noqa: N802 - methods have the contract's names
 
@@ -26,7 +28,6 @@ class LadderService:
     """Decodes a request, calls one use case, encodes the response."""
 
     def __init__(self, use_cases: GameUseCases, ladder: LadderAssembly) -> None:
-        self._use_cases = use_cases
         self._queries = ladder.queries
         self._administration = ladder.administration
         self._queue_commands = ladder.queue_commands
@@ -108,17 +109,25 @@ class LadderService:
 
     async def RecomputeStandings(
         self, request: pb.RecomputeStandingsRequest, _context: Any
-    ) -> pb.RecomputeStandingsResponse:
-        found = await self._administration.recompute(
+    ) -> AsyncIterator[pb.RecomputeStandingsResponse]:
+        end = StreamEnd.complete("the table is recomputed")
+        steps = self._administration.recompute(
             current_caller(),
             request.ladder,
             request.season,
             request.request_id,
             repair=request.repair,
         )
-        return pb.RecomputeStandingsResponse(
-            games=found.games, differences=found.differences, repaired=found.repaired
-        )
+        try:
+            async with aclosing(steps):
+                async for step in steps:
+                    for message in _recompute_messages(step):
+                        yield message
+        except HimejiError as error:
+            end = StreamEnd.by(error)
+        yield pb.RecomputeStandingsResponse(stream_end=end.to_message())
+        if end.error is not None:
+            raise end.error
 
     async def StartSeason(
         self, request: pb.StartSeasonRequest, _context: Any
@@ -136,27 +145,6 @@ class LadderService:
             request.ladder, request.page_size, request.page_token
         )
         return pb.ListSeasonsResponse(seasons=found, next_page_token=token)
-
-    async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
-        game = await self._administration.void_game(
-            current_caller(), request.game_id, request.explanation, request.request_id
-        )
-        connected = await self._use_cases.connected(game)
-        return pb.VoidGameResponse(game=game_message(game, connected.__contains__))
-
-    async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
-        found, token = await self._administration.list_flags(
-            request.ladder, request.bot, request.kind, request.page_size, request.page_token
-        )
-        return pb.ListFlagsResponse(flags=found, next_page_token=token)
-
-    async def ListAuditEntries(
-        self, request: pb.ListAuditEntriesRequest, _context: Any
-    ) -> pb.ListAuditEntriesResponse:
-        found, token = await self._administration.list_audit_entries(
-            request.kind, request.page_size, request.page_token
-        )
-        return pb.ListAuditEntriesResponse(entries=found, next_page_token=token)
 
     async def CreateTournament(
         self, request: pb.CreateTournamentRequest, _context: Any
@@ -185,3 +173,16 @@ class LadderService:
             current_caller(), request.tournament, request.request_id
         )
         return pb.CancelTournamentResponse(tournament=cancelled)
+
+
+def _recompute_messages(step: Progress | Recomputed) -> Iterator[pb.RecomputeStandingsResponse]:
+    if isinstance(step, Progress):
+        progress = pb.RecomputeProgress(done=step.done, total=step.total)
+        yield pb.RecomputeStandingsResponse(progress=progress)
+        return
+    rows = step.differences
+    for first in range(0, len(rows), ROWS_PER_MESSAGE):
+        batch = pb.StandingDifferences(standings=rows[first : first + ROWS_PER_MESSAGE])
+        yield pb.RecomputeStandingsResponse(differences=batch)
+    result = pb.RecomputeResult(games=step.games, differences=len(rows), repaired=step.repaired)
+    yield pb.RecomputeStandingsResponse(result=result)

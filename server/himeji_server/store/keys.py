@@ -272,6 +272,11 @@ def standings_voided(ladder: str) -> str:
     return f"{_ladder_tag(ladder)}:voided"
 
 
+def standings_repair(ladder: str, mark: str) -> str:
+    """What a repair of the standings changed, by the request that asked for it."""
+    return f"{_ladder_tag(ladder)}:repair:{mark}"
+
+
 def standings_rows(ladder: str, season: int) -> str:
     """The standings of a season: a row for each version of a bot."""
     return f"{_ladder_tag(ladder)}:rows:{season}"

@@ -3,6 +3,7 @@
 The presence of a bot expires when its process dies and nobody renews it.
 """
 
+import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Final
@@ -24,6 +25,16 @@ RETIRED: Final = "retired"
 
 _RENEW: Final = Script("renew_presence")
 _DELETE_IF_EQUAL: Final = Script("delete_if_equal")
+
+
+def new_stream(version: int) -> str:
+    """The id of a new stream that plays this version of its bot."""
+    return f"{version}.{secrets.token_hex(8)}"
+
+
+def version_of(stream: str) -> int:
+    """The version of its bot that a stream plays."""
+    return int(stream.partition(".")[0])
 
 
 class Presence:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys, replies
+from himeji_server.store.accounts import REMEMBERED_SECONDS
 from himeji_server.store.client import Store
 from himeji_server.store.commands import Argument
 from himeji_server.store.pipelining import Script
@@ -55,6 +56,16 @@ class RatedEntry(NamedTuple):
 
     sequence: int
     data: bytes
+
+
+@dataclass(frozen=True)
+class RepairRecord:
+    """What a repair of the standings changed, kept for retries of the request that asked for it."""
+
+    games: int
+    differences: bytes
+    mark: str
+    """The request."""
 
 
 class StandingsStore:
@@ -123,7 +134,7 @@ class StandingsStore:
             if value is not None
         }
 
-    async def replace(
+    async def replace(  # noqa: PLR0913 - all of it is written in one step
         self,
         ladder: str,
         head: StandingsHead,
@@ -131,12 +142,21 @@ class StandingsStore:
         *,
         season: int,
         voided: str = "",
+        repair: RepairRecord | None = None,
     ) -> bool:
         """Replace the rows of a season by recomputed ones; False if the ladder has changed."""
+        repair = repair or RepairRecord(0, b"", "")
         touched = [keys.standings_head(ladder), keys.standings_rows(ladder, season)]
-        touched.append(keys.standings_voided(ladder))
+        touched += [keys.standings_voided(ladder), keys.standings_repair(ladder, repair.mark)]
+        facts = (voided, repair.games, repair.differences, REMEMBERED_SECONDS)
         flat: list[Argument] = [part for row in rows.items() for part in row]
-        return bool(await self._store.run(_REPLACE, touched, *head, voided, *flat))
+        return bool(await self._store.run(_REPLACE, touched, *head, *facts, *flat))
+
+    async def repair(self, ladder: str, mark: str) -> RepairRecord | None:
+        """What the repair that a request asked for changed; None if it changed nothing."""
+        key = keys.standings_repair(ladder, mark)
+        games, differences = await self._store.call("HMGET", key, "games", "differences")
+        return RepairRecord(int(games), bytes(differences), mark) if games else None
 
     async def voided(self, ladder: str) -> frozenset[str]:
         """The games that were taken out of the ratings."""

@@ -188,8 +188,9 @@ class LadderScenario:
     async def _check(self):
         report, report.counts["rated"] = self.report, self._rated()
         await self._check_log()
-        found = await self._retry(lambda: self.admin.call("RecomputeStandings", ladder=LADDER))
-        report.check(not found.differences, f"recompute differs: {found.differences}")
+        found = await self._retry(lambda: list(self.admin.recompute(LADDER)))
+        rows = [row for message in found for row in message.differences.standings]
+        report.check(not rows, f"recompute differs: {rows}")
         rows = await self._retry(
             lambda: self.admin.pages("GetStandings", "standings", ladder=LADDER)
         )

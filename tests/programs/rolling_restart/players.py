@@ -177,6 +177,7 @@ class StreamPair:
 
     def _runner(self, target, token, name):
         options = RunOptions(
+            version=0,
             name=name,
             games=None,
             invitations=False,

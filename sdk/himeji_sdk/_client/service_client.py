@@ -1,14 +1,15 @@
-"""LadderService by unary calls: standings, histories, seasons and tournaments."""
+"""Services of the contract by blocking calls: those of ladders and of administration."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, Self
+from types import ModuleType, TracebackType
+from typing import Any, ClassVar, Self
 
 import grpc
-from himeji.v1 import ladder_service_pb2 as pb
+from himeji.v1 import admin_service_pb2, ladder_service_pb2 as pb
+from himeji.v1.admin_service_pb2_grpc import AdminServiceStub
 from himeji.v1.ladder_service_pb2_grpc import LadderServiceStub
 from himeji.wire.errors import from_rpc_error
 
@@ -17,18 +18,21 @@ from himeji_sdk._client.rpc import RPC_TIMEOUT_SECONDS
 from himeji_sdk.connection import find_target, with_advice
 
 
-class LadderClient:
-    """The ladders of an arena, for the owner of a token or for anybody.
+class ServiceClient:
+    """A service of an arena, for the owner of a token or for anybody.
 
-    Requests and responses are those of LadderService in the contract.
+    Requests and responses are those of the contract.
     """
+
+    _messages: ClassVar[ModuleType]
+    _stub_class: ClassVar[Any]
 
     def __init__(self, target: str | None = None, token: str = "") -> None:
         """Without a token only public methods are answered."""
         self._target = find_target(target)
         self._metadata = connection.credentials(token) if token else ()
         self._channel = connection.channel(self._target)
-        self._stub = LadderServiceStub(self._channel)
+        self._stub = self._stub_class(self._channel)
 
     def __enter__(self) -> Self:
         return self
@@ -42,12 +46,12 @@ class LadderClient:
         self._channel.close()
 
     def call(self, method: str, **fields: Any) -> Any:
-        """Call a method of LadderService; raises what the arena refuses.
+        """Call a method of the service; raises what the arena refuses.
 
         Such as `call("GetStandings", ladder="base-2p")`; the fields are those of its request. A
         method that changes something gets a request id, so that it may be sent again.
         """
-        request = getattr(pb, f"{method}Request")(**fields)
+        request = getattr(self._messages, f"{method}Request")(**fields)
         if "request_id" in request.DESCRIPTOR.fields_by_name:
             request.request_id = request.request_id or str(uuid.uuid4())
         try:
@@ -68,6 +72,20 @@ class LadderClient:
             if not token or (most is not None and len(found) >= most):
                 return found[:most]
 
+
+class AdminClient(ServiceClient):
+    """AdminService: void games, see fair-play flags and the audit log."""
+
+    _messages: ClassVar = admin_service_pb2
+    _stub_class: ClassVar = AdminServiceStub
+
+
+class LadderClient(ServiceClient):
+    """LadderService: standings, histories, seasons and tournaments."""
+
+    _messages: ClassVar = pb
+    _stub_class: ClassVar = LadderServiceStub
+
     def results(self, ladder: str, after: int | None = None) -> Iterator[pb.RatedResult]:
         """Results as they are rated; ends when the arena stops."""
         request = pb.WatchResultsRequest(ladder=ladder, after_sequence=after)
@@ -75,5 +93,22 @@ class LadderClient:
             for message in self._stub.WatchResults(request, metadata=self._metadata):
                 if message.HasField("result"):
                     yield message.result
+        except grpc.RpcError as failure:
+            raise with_advice(from_rpc_error(failure), self._target) from None
+
+    def recompute(
+        self, ladder: str, season: int = 0, *, repair: bool = False
+    ) -> Iterator[pb.RecomputeStandingsResponse]:
+        """Compute a table anew and compare it: progress, rows that differ, and last the result.
+
+        `repair` puts the computed table in place of a wrong one. Season 0 is the running one.
+        """
+        request = pb.RecomputeStandingsRequest(
+            request_id=str(uuid.uuid4()), ladder=ladder, season=season, repair=repair
+        )
+        try:
+            for message in self._stub.RecomputeStandings(request, metadata=self._metadata):
+                if not message.HasField("stream_end"):
+                    yield message
         except grpc.RpcError as failure:
             raise with_advice(from_rpc_error(failure), self._target) from None
