@@ -130,7 +130,7 @@ def test_a_newcomer_plays_its_first_rated_games_by_one_command(
     assert first["result"]["sequence"] > second["result"]["sequence"]
     assert "house/random" in himeji("history", "local/mine")
     (meeting,) = json.loads(himeji("head-to-head", "local/mine", "house/random", "--json"))
-    assert meeting["games"] == "2"
+    assert meeting["games"] == 2
     assert "base-2p" in himeji("head-to-head", "local/mine", "house/random")
     assert "every digit agrees" in himeji("recompute")
     (recomputed,) = json.loads(himeji("recompute", "--json"))
@@ -252,7 +252,7 @@ def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, 
         player.wait(TIMEOUT_SECONDS)
         player.stderr.close()
     (found,) = json.loads(himeji("tournament", "show", "cup", "--json"))
-    assert [each["games"] for each in found["entrants"]] == ["2", "2"]
+    assert [each["games"] for each in found["entrants"]] == [2, 2]
     assert sum(each["points"] for each in found["entrants"]) == 2
     assert "cup, over, 2 of 2 games" in himeji("tournament", "show", "cup")
     assert himeji("tournament", "cancel", "cup").strip() == "cup is over"

@@ -38,7 +38,7 @@ class Writer:
         self.chance = Recorded(Keyed(key))
         self.game = rules.new_game("base", seats, chance=self.chance)
         self.lost = {}
-        self.message = game_service_pb2.Replay(format=1, engine_version="0.1.0")
+        self.message = game_service_pb2.Replay(format=1, engine_version="0.2.0")
         game = self.message.game
         game.game_id, game.ruleset, game.revision = "g1", "base", self.game.ruleset.revision
         for number in range(seats):

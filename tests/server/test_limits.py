@@ -18,6 +18,7 @@ from himeji.v1 import (
     play_service_pb2 as play_pb2,
     rules_service_pb2,
     rules_service_pb2_grpc,
+    stream_pb2,
 )
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.errors_pb2 import ErrorReason
@@ -226,11 +227,11 @@ async def test_streams_are_limited_by_owner_and_a_closed_one_makes_room(arena):
         first, welcome = await client.stream("local/one")
         assert welcome.HasField("welcome")
         second, last = await client.stream("local/two")
-        assert last.stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
+        assert last.stream_end.kind == stream_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "streams_per_owner", "1")
         await first.done_writing()
-        assert (await first.read()).stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
+        assert (await first.read()).stream_end.kind == stream_pb2.STREAM_END_KIND_GOODBYE
         assert await first.read() is grpc.aio.EOF
         _, welcome = await client.stream("local/two")
         assert welcome.HasField("welcome")
@@ -249,7 +250,7 @@ async def test_a_full_process_refuses_streams_before_any_lookup(arena):
         client.metadata = (("authorization", "Bearer nobody-knows-this"),)
         second, last = await client.stream("local/two")
         assert last.request_id == "h"
-        assert last.stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
+        assert last.stream_end.kind == stream_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
         assert last.stream_end.retry_delay.seconds == 10
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "streams", "1")
@@ -262,7 +263,7 @@ async def test_spectators_are_limited_and_get_the_reason_in_a_last_message(arena
         first = client.games.WatchGame(request, metadata=client.metadata)
         assert (await first.read()).HasField("update")
         second = client.games.WatchGame(request, metadata=client.metadata)
-        assert (await second.read()).stream_end.kind == play_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
+        assert (await second.read()).stream_end.kind == stream_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
         error = await refused(second.read())
         assert told(error) == (errors.LimitExceeded, "watchers_per_owner", "1")
 
@@ -381,7 +382,7 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
         assert limited
         assert all(answer.retry_delay.ToMilliseconds() > 0 for answer in limited)
         await call.done_writing()
-        assert (await call.read()).stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
+        assert (await call.read()).stream_end.kind == stream_pb2.STREAM_END_KIND_GOODBYE
 
 
 async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
@@ -492,7 +493,7 @@ async def test_a_client_that_reads_too_late_is_told_in_a_last_message(arena):
         call = await deafen(client)
         messages, error = await the_rest(call)
         assert len(messages) < 200
-        assert messages[-1].stream_end.kind == play_pb2.STREAM_END_KIND_SLOW_READER
+        assert messages[-1].stream_end.kind == stream_pb2.STREAM_END_KIND_SLOW_READER
         assert told(error) == (errors.SlowReader, "messages_waiting", "4")
 
 
@@ -521,7 +522,7 @@ async def test_of_unread_decisions_the_newest_is_kept_with_all_that_happened():
         assert outbox.put(decision(number, 3 * number, 3))
     assert outbox.put(decision(1, 0, 0, "other"))
     assert not outbox.put(play_pb2.ServerMessage(seat_lost=play_pb2.SeatLost(message="too much")))
-    outbox.close(play_pb2.ServerMessage(stream_end=play_pb2.StreamEnd()))
+    outbox.close(play_pb2.ServerMessage(stream_end=stream_pb2.StreamEnd()))
     [batch] = await outbox.batches()
     assert await outbox.batches() == []
     first, other, last = batch.messages

@@ -16,7 +16,12 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from himeji.rules import errors
-from himeji.v1 import game_pb2, game_service_pb2 as games_pb2, play_service_pb2 as play_pb2
+from himeji.v1 import (
+    game_pb2,
+    game_service_pb2 as games_pb2,
+    play_service_pb2 as play_pb2,
+    stream_pb2,
+)
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji.v1.play_service_pb2_grpc import PlayServiceStub
 from himeji.wire.errors import from_rpc_error
@@ -95,7 +100,7 @@ class Bot:
 
     def close(self):
         self.requests.put(None)
-        assert self.until("stream_end").stream_end.kind == play_pb2.STREAM_END_KIND_GOODBYE
+        assert self.until("stream_end").stream_end.kind == stream_pb2.STREAM_END_KIND_GOODBYE
 
 
 def on_both_processes(arena, stack):
@@ -180,7 +185,7 @@ def test_streams_are_notified_before_the_sockets_close(
         arena.process.send_signal(number)
         for bot in bots:
             last = bot.until("stream_end").stream_end
-            assert last.kind == play_pb2.STREAM_END_KIND_DRAINING
+            assert last.kind == stream_pb2.STREAM_END_KIND_DRAINING
             with pytest.raises(grpc.RpcError) as ended:
                 next(bot.messages)
             assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
@@ -200,7 +205,7 @@ def test_a_spectator_is_notified_as_well(start_arena, tmp_path):
         watch = games.WatchGame(games_pb2.WatchGameRequest(game_id=game_id), metadata=metadata)
         assert next(watch).HasField("update")
         arena.process.send_signal(signal.SIGTERM)
-        assert next(watch).stream_end.kind == play_pb2.STREAM_END_KIND_DRAINING
+        assert next(watch).stream_end.kind == stream_pb2.STREAM_END_KIND_DRAINING
         assert arena.ended() == 0
 
 

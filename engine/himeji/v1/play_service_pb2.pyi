@@ -297,7 +297,7 @@ class Hello(_message.Message):
     ACCEPT_INVITATIONS_FIELD_NUMBER: _builtins.int
     NEXT_DECISION_IN_ACCEPTED_FIELD_NUMBER: _builtins.int
     client: _builtins.str
-    """The client program and its version, for logs, such as "mybot/1.4 himeji-sdk/0.1.0"."""
+    """The client program and its version, for logs, such as "mybot/1.4 himeji-sdk/0.2.0"."""
     protocol_version: _builtins.int
     """The version of this protocol that the client speaks: 1."""
     engine_version: _builtins.str
