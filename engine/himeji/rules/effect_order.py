@@ -27,6 +27,55 @@ from himeji.rules.game import Game, Step
 MOST_TRIED: Final = 1000  # positions for one answer; an order with more consequences is asked
 
 
+def grant(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None:
+    """Grant effects to a seat: in the order their owner likes, where it can matter."""
+    if len(effects) == 1:
+        effects[0].start(game, seat, rule)
+    elif can_meet(game, seat, effects):
+        game.stack.append(EffectOrder(seat, effects, rule))
+    else:
+        start_all(game, seat, effects, rule)
+
+
+def can_meet(game: Game, seat: int, effects: tuple[Effect, ...]) -> bool:
+    """Whether two parts may change what the other one does.
+
+    Goods meet nothing but an open part, so that most units are decided by fixed numbers.
+    """
+    fixed = 0
+    for effect in effects:
+        fixed |= effect.own_scope
+    if not fixed & (STEPS_SCOPE | OPEN_SCOPE):
+        return False
+    steps = seals = -1  # the kinds of part that have them
+    for effect in effects:
+        scope = effect.scope(game, seat)
+        if scope & OPEN_SCOPE:
+            return True
+        if scope & STEPS_SCOPE:
+            if steps not in (-1, effect.order) or seals not in (-1, effect.order):
+                return True
+            steps = effect.order
+        if scope & SEALS_SCOPE:
+            if steps not in (-1, effect.order):
+                return True
+            seals = effect.order
+    return False
+
+
+def start_all(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None:
+    """Start parts whose order does not matter: gains, then the others, *any* is asked last."""
+    for effect in effects:
+        if effect.own_scope == GOODS_SCOPE and not effect.plain:
+            effect.start(game, seat, rule)  # it asks, so it is started first to be on top last
+    for effect in effects:
+        if effect.plain:
+            effect.start(game, seat, rule)
+    for effect in effects:
+        if effect.own_scope != GOODS_SCOPE and not effect.plain:
+            effect.start(game, seat, rule)
+
+
 class EffectOrder(Step):
     """Several things that happen at once: their owner chooses what comes first."""
 
@@ -41,17 +90,20 @@ class EffectOrder(Step):
     def candidates(self, game: Game) -> Sequence[int]:
         """One answer for each kind of part whose place in the order can matter."""
         effects = self.effects
-        if len(effects) < 2:
+        if len(effects) < 2 or not can_meet(game, self.seat, effects):
             return ()
-        scope = joint_scope(game, self.seat, effects)
-        if not scope & (STEPS_SCOPE | OPEN_SCOPE) or free_gains(effects, scope):
+        scopes = [effect.scope(game, self.seat) for effect in effects]
+        scope = 0
+        for each in scopes:
+            scope |= each
+        if free_gains(effects, scope):
             return ()
         met = SEALS_SCOPE | STEPS_SCOPE | OPEN_SCOPE
         if scope & OPEN_SCOPE:
             met |= GOODS_SCOPE
         orders: list[int] = []
-        for effect in effects:
-            if effect.order not in orders and effect.scope(game, self.seat) & met:
+        for number, effect in enumerate(effects):
+            if effect.order not in orders and scopes[number] & met:
                 orders.append(effect.order)
         if len(orders) < 2:
             return ()
@@ -62,8 +114,7 @@ class EffectOrder(Step):
 
     def matters(self, game: Game, orders: list[int], scope: int) -> bool:
         """Whether two of the answers lead to different positions once all parts are done."""
-        exchanges = scope & OPEN_SCOPE > 0
-        if exchanges and scope & SEALS_SCOPE:
+        if scope & OPEN_SCOPE and scope & SEALS_SCOPE:
             return True  # what the seals are exchanged for may pay for the other part
         known: set[bytes] = set()
         for order in orders:
@@ -72,7 +123,7 @@ class EffectOrder(Step):
             twin.stack = [UnitEnd(self.seat)]
             self.resolve(twin, order)
             twin.advance()
-            found = outcomes(twin, exchanges=exchanges)
+            found = outcomes(twin)
             if not found or (known and found != known):
                 return True
             known = found
@@ -83,16 +134,18 @@ class EffectOrder(Step):
         return f"choose what comes first of {', '.join(effect.text for effect in self.effects)}"
 
     def run(self, game: Game) -> None:
-        """No order to choose: gains, then what may ask, then goods of one's choice."""
-        effects = self.effects
-        if not effects:
+        """No order to choose: what is gained may pay for worker actions, so those come last."""
+        effects, seat = self.effects, self.seat
+        if not can_meet(game, seat, effects):
+            start_all(game, seat, effects, self.rule)
             return
-        gains = free_gains(effects, joint_scope(game, self.seat, effects))
+        is_open = [effect.scope(game, seat) & OPEN_SCOPE > 0 for effect in effects]
+        gains = free_gains(effects, OPEN_SCOPE if any(is_open) else 0)
         if gains:
             self.take(game, gains)
             return
-        asking = [effect for effect in effects if effect.own_scope != GOODS_SCOPE or effect.plain]
-        self.resolve(game, (asking or effects)[0].order)
+        closed = [effect for number, effect in enumerate(effects) if not is_open[number]]
+        self.resolve(game, (closed or effects)[0].order)
 
     def resolve(self, game: Game, action: int) -> None:
         """Take the chosen part, the others afterwards."""
@@ -125,14 +178,6 @@ def free_gains(effects: tuple[Effect, ...], scope: int) -> list[Effect]:
     return [effect for effect in effects if effect.plain]
 
 
-def grant(game: Game, seat: int, effects: tuple[Effect, ...], rule: str) -> None:
-    """Grant effects to a seat: a single one at once, several in the order their owner likes."""
-    if len(effects) == 1:
-        effects[0].start(game, seat, rule)
-    elif effects:
-        game.stack.append(EffectOrder(seat, effects, rule))
-
-
 # --- trying orders on copies ----------------------------------------------------------------------
 
 
@@ -146,10 +191,10 @@ class UnitEnd(Step):
         return (DONE, PERFORM)
 
 
-def outcomes(start: Game, *, exchanges: bool) -> set[bytes]:
+def outcomes(start: Game) -> set[bytes]:
     """Every position in which the parts are done; none if there are too many on the way.
 
-    Exchanges are tried at the end as well, for they stay possible at the next decision.
+    Exchanges are left out: they stay possible at the next decision.
     """
     found: set[bytes] = set()
     seen: set[bytes] = set()
@@ -165,12 +210,11 @@ def outcomes(start: Game, *, exchanges: bool) -> set[bytes]:
         if len(seen) == MOST_TRIED:
             return set()
         seen.add(position)
-        done = len(stack) == 1
-        if done:
+        if len(stack) == 1:
             found.add(position)
+            continue
         for action in game.answers:
-            free = game.free_answer_rule(action) != ""
-            if exchanges if free else not done:
+            if game.free_answer_rule(action) == "":
                 twin = game.clone()
                 twin.play(action)
                 todo.append(twin)

@@ -80,8 +80,9 @@ def test_two_effects_of_a_face_come_in_either_order(acting, do, offers):
 @pytest.mark.rule("M-8.1", "B-2.8")
 def test_the_order_of_two_effects_is_not_asked_where_it_changes_nothing(acting, do, offers):
     game = using(acting, 1, "blue", coin=2)  # the resource cannot be spent in between
-    do(game, "entrance")
     assert offers(game) == {"choose food", "choose iron", "choose pearl"}
+    do(game, "choose food")
+    assert offers(game) == {"done", "entrance"}
 
 
 @pytest.mark.rule("M-8.1", "B-2.8")
@@ -250,7 +251,7 @@ YARD_TILES = {
 
 FACES = {  # what is chosen, and what it changes; the seal of the own tile goes without saying
     "1 blue": (
-        "entrance, choose pearl",
+        "choose pearl, entrance",
         "pearl +1, coin -2, geishas domain -1, geishas entrance +1",
     ),
     "1 yellow": (

@@ -807,3 +807,19 @@ def test_the_message_of_the_refusal_holds_every_reason(first_turn):
         rules.from_json(position)
     assert all(reason in str(caught.value) for reason in caught.value.reasons)
     assert len(caught.value.reasons) == 2
+
+
+@pytest.mark.rule("B-1.7")
+def test_a_decree_does_not_shine_before_its_card_is_taken():
+    game = rules.new_game("base", 2, seed=1)
+    game.play(game.answers[0])
+    while "pairs" in (position := json.loads(game.to_json())) and not position["pairs"]:
+        game.play(game.answers[0])
+    bringer = next(pair for pair in position["pairs"] if pair)
+    bringer["resource"] = "start-resource-1"
+    position["clans"][game.to_move]["lantern"] = ["decree-1"]
+    with pytest.raises(
+        ImpossiblePosition, match="decree-1 shines, and start-resource-1"
+    ) as refusal:
+        rules.from_json(position)
+    assert "B-1.7" in str(refusal.value)

@@ -135,6 +135,13 @@ def _cards(game: CastleGame) -> list[str]:
         for number in tables.kinds[kind]
         if number not in seen and not _left_out(game, number)
     ]
+    shining = {card for area in game.lanterns for card in area}
+    found += [
+        f"{tables.names[decree]} shines, and {tables.names[number]}, which brings it, is still to "
+        f"be taken (B-1.7)"
+        for number, decree in [(number, tables.of(number).decree) for number in seen - shining]
+        if decree in shining
+    ]
     return found + _rooms(game) + _gardens(game)
 
 
