@@ -21,8 +21,8 @@ from himeji.v1.game_pb2 import Game
 from himeji.v1.game_service_pb2 import ListGamesRequest, ListGamesResponse
 from himeji.wire.errors import RETRY_AFTER, STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_sdk import Client
-from himeji_sdk._client.ladder_client import LadderClient
 from himeji_sdk._client.rpc import RpcClient
+from himeji_sdk._client.service_client import LadderClient
 from himeji_sdk.connection import Backoff, find_token, proxy_options
 
 
