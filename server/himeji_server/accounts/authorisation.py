@@ -12,7 +12,8 @@ import structlog
 from himeji.rules.errors import Forbidden, InvalidToken, MissingToken
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 
-from himeji_server.accounts.caller import Caller, set_caller
+from himeji_server import addresses
+from himeji_server.accounts.caller import Caller, current_address, set_address, set_caller
 from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
@@ -114,16 +115,17 @@ class Authoriser:
 
         Raises MissingToken, InvalidToken, Forbidden or RateLimited.
         """
+        set_address(addresses.of_peer(str(context.peer())))
         access = ACCESS.get(path)
         if access is None:
             raise Forbidden("this method is closed to everybody")
         if access.public:
-            self._limit_address(path, context)
+            self._limit_address(path)
             return
         open_to_all = access.registration and self._open_registration
         secret = _bearer_secret(context)
         if secret is None and open_to_all:
-            self._limit_address(path, context)
+            self._limit_address(path)
             return
         caller = await self._verify(secret)
         self._rate_limiter.acquire(caller.owner)
@@ -133,10 +135,10 @@ class Authoriser:
         # For the log line that the interceptor writes about the call; neither is a secret.
         structlog.contextvars.bind_contextvars(owner=caller.owner, token=caller.token_id)
 
-    def _limit_address(self, path: str, context: Context) -> None:
+    def _limit_address(self, path: str) -> None:
         """Apply the rate limit to the address of an anonymous call; health checks are free."""
         if not path.startswith(_HEALTH):
-            self._rate_limiter.acquire(str(context.peer()).rpartition(":")[0])
+            self._rate_limiter.acquire(current_address())
 
     async def _verify(self, secret: str | None) -> Caller:
         if secret is None:

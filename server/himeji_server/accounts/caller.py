@@ -1,4 +1,4 @@
-"""The caller of the call that is being handled.
+"""The caller of the call that is being handled, and the address it came from.
 
 The interceptor sets the caller before a handler runs, in the task in which the handler runs, so
 that `current_caller()` works in unary and streaming handlers and in the tasks that they start.
@@ -12,6 +12,7 @@ from typing import Final
 from himeji.rules.errors import Forbidden, MissingToken
 from himeji.v1.account_service_pb2 import Scope
 
+from himeji_server import addresses
 from himeji_server.names import BotName
 
 
@@ -64,6 +65,17 @@ def scope_name(scope: int) -> str:
 
 
 _CALLER: Final[ContextVar[Caller | None]] = ContextVar("caller", default=None)
+_ADDRESS: Final[ContextVar[str]] = ContextVar("address", default=addresses.UNKNOWN)
+
+
+def set_address(address: str) -> None:
+    """Set the address from which the call of this task came; only the authoriser does."""
+    _ADDRESS.set(address)
+
+
+def current_address() -> str:
+    """The address from which the call came, as addresses.py writes it."""
+    return _ADDRESS.get()
 
 
 def set_caller(caller: Caller) -> None:
