@@ -1,18 +1,16 @@
 """What bots and their owners ask of queues, by stream or by call: enter, leave, ready, decline."""
 
-from collections.abc import Collection
+import contextlib
 from typing import Final
 
-from himeji.rules.errors import GameEnded, InvalidRequest, Refused
+from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownGame
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import LeftQueue
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
-from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
 from himeji_server.store.game_records import OVER, WAITING
@@ -67,9 +65,10 @@ class QueueCommands:
         names = self._ladders.names_of(ladder)
         left = [name for name in names if await self._queues.leave(name, bot)]
         for game_id in await self._use_cases.games_of(bot):
-            view = await self._use_cases.view(game_id)
-            if view.header.ladder in names and _awaits_answer(view, bot):
-                await self._cancel_seating(game_id)
+            with contextlib.suppress(UnknownGame):
+                view = await self._use_cases.view(game_id)
+                if view.header.ladder in names and _awaits_answer(view, bot):
+                    await self._cancel_seating(game_id)
         return left
 
     async def leave_by_call(
@@ -87,21 +86,6 @@ class QueueCommands:
         for name in self._ladders.names_of(ladder):
             await self._queues.notify_left(player.bot, name)
         return left
-
-    async def lost_places(self, bot: str, entered: Collection[str]) -> list[LeftQueue]:
-        """Why the bot is out of queues that it entered, where that was not its own doing.
-
-        The notification of a removal may be lost with the process that receives it, so a stream
-        asks now and then.
-        """
-        waiting = await self.ladders_of(bot) if entered else []
-        found = []
-        for ladder in sorted(set(entered).difference(waiting)):
-            if not self.is_open(ladder):
-                found.append(ladder_closed(ladder))
-            elif await self._queues.is_removed(ladder, bot):
-                found.append(removed_from_queue(ladder))
-        return found
 
     async def ladders_of(self, bot: str) -> list[str]:
         """The ladders in whose queue a bot is."""

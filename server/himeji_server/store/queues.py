@@ -86,10 +86,6 @@ class QueueStore:
         """Note that a call removed a bot, so that its client does not put it back by a retry."""
         await self._store.call("SADD", keys.removed_bots(ladder), bot)
 
-    async def is_removed(self, ladder: str, bot: str) -> bool:
-        """Whether a call removed the bot and it has not entered anew since."""
-        return bool(await self._store.call("SISMEMBER", keys.removed_bots(ladder), bot))
-
     async def leave(self, ladder: str, bot: str) -> bool:
         """Remove a bot from a queue; whether it was there."""
         return bool(await self._store.call("HDEL", keys.tickets(ladder), bot))
