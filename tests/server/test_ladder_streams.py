@@ -303,6 +303,21 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
     assert (await enter(ann, again=True)).HasField("entered_queue")
 
 
+async def test_a_bot_that_was_taken_out_before_it_heard_that_it_is_in_does_not_enter_again(arena):
+    (ann,) = await streams(arena, "ann")
+    await enter(ann, entry_id="first run")
+    await ann.cut()  # before EnteredQueue came, as far as the client knows
+    client = await arena.owner("ann")
+    await client.ladder("LeaveLadder", bot="ann/bot")
+    await client.ladder("LeaveLadder", bot="ann/bot")  # a retry, which finds no ticket
+    (ann,) = await streams(arena, "ann")
+    told = (await enter(ann, entry_id="first run")).left_queue
+    assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
+    assert (await enter(ann, entry_id="next run")).HasField("entered_queue")
+    too_long = await enter(ann, entry_id="x" * 65)
+    assert too_long.rejected.reason == reason("INVALID_REQUEST")
+
+
 async def test_results_are_watched_as_they_are_rated(arena):
     client = await arena.owner("eve")
     watching = client.ladders.WatchResults(

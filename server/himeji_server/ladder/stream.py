@@ -6,6 +6,7 @@ from typing import Final
 
 from himeji.v1.play_service_pb2 import (
     ClientMessage,
+    Enter,
     EnteredQueue,
     LeftQueue,
     LeftQueueReason,
@@ -36,8 +37,8 @@ class LadderStream:
         self._queue_commands = queue_commands
         self._player = player
         self._declined: set[str] = set()
-        # Queues that the client believes to be in, and how many games at once it wants of each.
-        self._entered: dict[str, int] = {}
+        # How the client entered the queues that it believes to be in.
+        self._entered: dict[str, Enter] = {}
         # Held by what changes the queues, so that keep_places() does not undo it half way.
         self._lock = asyncio.Lock()
         self._handlers: dict[str, Callable[[ClientMessage, ServerMessage], Awaitable[None]]] = {
@@ -57,13 +58,8 @@ class LadderStream:
         return await self._queue_commands.ladders_of(self._player.bot)
 
     async def _enter(self, request: ClientMessage, out: ServerMessage) -> None:
-        enter = request.enter
         async with self._lock:
-            if enter.again:
-                await self._enter_again(enter.ladder, enter.max_games, out)
-            else:
-                await self._queue_commands.enter(self._player, enter.ladder, enter.max_games)
-                self._write_entered(enter.ladder, enter.max_games, out)
+            await self._put_in(request.enter, out)
 
     async def _leave(self, request: ClientMessage, out: ServerMessage) -> None:
         ladder = request.leave.ladder
@@ -87,25 +83,28 @@ class LadderStream:
         messages = []
         async with self._lock:
             queued = await self.ladders() if self._entered else []
-            lost = {each: most for each, most in self._entered.items() if each not in queued}
-            for ladder, max_games in lost.items():
-                out = ServerMessage()
-                await self._enter_again(ladder, max_games, out)
+            for ladder in [each for each in self._entered if each not in queued]:
+                out, again = ServerMessage(), Enter()
+                again.CopyFrom(self._entered[ladder])
+                again.again = True
+                await self._put_in(again, out)
                 if out.HasField("left_queue"):
                     messages.append(out)
         return messages
 
-    async def _enter_again(self, ladder: str, max_games: int, out: ServerMessage) -> None:
-        """Enter a queue for a client that entered it before; writes whether it is in it."""
-        if not self._queue_commands.is_open(ladder):
+    async def _put_in(self, enter: Enter, out: ServerMessage) -> None:
+        """Put the bot into a queue; writes that it is in it, or why not."""
+        ladder = enter.ladder
+        if enter.again and not self._queue_commands.is_open(ladder):
             self.left(out, ladder_closed(ladder))
-        elif await self._queue_commands.enter(self._player, ladder, max_games, again=True) is None:
+            return
+        ticket = await self._queue_commands.enter(
+            *(self._player, ladder, enter.max_games), again=enter.again, entry_id=enter.entry_id
+        )
+        if ticket is None:
             self.left(out, removed_from_queue(ladder))
-        else:
-            self._write_entered(ladder, max_games, out)
-
-    def _write_entered(self, ladder: str, max_games: int, out: ServerMessage) -> None:
-        self._entered[ladder] = max_games
+            return
+        self._entered[ladder] = enter
         out.entered_queue.CopyFrom(EnteredQueue(ladder=ladder, message=f"waiting on {ladder}"))
 
     async def _ready(self, request: ClientMessage, out: ServerMessage) -> None:
