@@ -310,6 +310,9 @@ def test_a_bot_says_again_only_what_the_arena_has_heard():
     assert [each.enter.again for each in queues.enter()] == [False, False]
     queues.on_entered(EnteredQueue(ladder="a"))
     assert [each.enter.again for each in queues.enter()] == [True, False]
+    ids = {each.enter.entry_id for each in [*queues.enter(), *queues.enter()]}
+    assert len(ids) == 1, "by which the arena knows what it has heard"
+    assert ids != {each.enter.entry_id for each in LadderQueues(["a"]).enter()}
 
 
 def test_a_bot_that_was_removed_while_its_own_leave_is_under_way_stays_out():

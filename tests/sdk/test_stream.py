@@ -21,12 +21,19 @@ from himeji.rules.errors import (
 from himeji.v1 import account_service_pb2, account_service_pb2_grpc, play_service_pb2_grpc
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import ClientMessage, PlayResponse, Resume, ServerMessage
+from himeji.v1.play_service_pb2 import (
+    ClientMessage,
+    LeftQueueReason,
+    PlayResponse,
+    Resume,
+    ServerMessage,
+)
 from himeji.v1.stream_pb2 import StreamEndKind
 from himeji.wire.chain import commitment
 from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
+from himeji_sdk._online import runner
 from himeji_sdk._online.stream import Stream
 from himeji_sdk.connection import Backoff
 
@@ -129,7 +136,7 @@ def run_at_fake(monkeypatch):
     monkeypatch.setattr(Backoff, "FIRST", 0.01)
     servers = []
 
-    def start(*scripts, bot=None):
+    def start(*scripts, bot=None, **options):
         arena = FakeArena(*scripts)
         server = grpc.server(futures.ThreadPoolExecutor(4))
         play_service_pb2_grpc.add_PlayServiceServicer_to_server(arena, server)
@@ -137,7 +144,7 @@ def run_at_fake(monkeypatch):
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         servers.append(server)
-        ends = run(bot or First(), f"127.0.0.1:{port}", "himeji_any", games=1)
+        ends = run(bot or First(), f"127.0.0.1:{port}", "himeji_any", games=1, **options)
         return arena, ends
 
     yield start
@@ -415,6 +422,46 @@ def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(run_at_fake, caplo
 
     run_at_fake(unknown)
     assert "game s cannot be played here: there is no ruleset 'chess'" in caplog.text
+
+
+@pytest.mark.parametrize("reason", ["UNKNOWN_GAME", "NOT_YOUR_DECISION"])
+def test_a_bot_that_is_out_of_its_queues_does_not_wait_for_a_game_that_is_lost(run_at_fake, reason):
+    def losing(arena, requests):
+        yield arena.welcome()
+        assert next(requests).enter.ladder == "base-2p"
+        yield ServerMessage(entered_queue={"ladder": "base-2p"})
+        yield arena.seated(ready_deadline={"seconds": 1})
+        assert next(requests).leave.ladder == "", "one game is enough"
+        assert next(requests).ready.game_id == "g"
+        removed = LeftQueueReason.LEFT_QUEUE_REASON_REMOVED
+        yield ServerMessage(left_queue={"ladder": "base-2p", "reason": removed})
+        yield arena.rejected(reason, 0)
+        assert next(requests, None) is None, "a client that is done closes its side"
+        yield arena.closing(StreamEndKind.STREAM_END_KIND_GOODBYE)
+
+    _, ends = run_at_fake(losing, ladders=["base-2p"])
+    assert ends == []
+
+
+def test_a_bot_that_lost_its_game_enters_its_queues_again(run_at_fake, monkeypatch):
+    monkeypatch.setattr(runner, "RETRY_DELAY_SECONDS", 0.01)
+
+    def losing(arena, requests):
+        yield arena.welcome()
+        assert next(requests).enter.ladder == "base-2p"
+        yield arena.seated(ready_deadline={"seconds": 1})
+        assert next(requests).leave.ladder == "", "one game is enough"
+        assert next(requests).ready.game_id == "g"
+        yield arena.rejected("UNKNOWN_GAME", 0)
+        assert next(requests).enter.ladder == "base-2p"
+        yield arena.seated()
+        yield arena.decision(1)
+        acts = (request for request in requests if request.HasField("act"))
+        yield arena.accepted(next(acts))
+        yield from ending(arena, acts)
+
+    _, ends = run_at_fake(losing, ladders=["base-2p"])
+    assert len(ends) == 1
 
 
 def test_an_arena_that_never_says_welcome_is_left(run_at_fake, monkeypatch):

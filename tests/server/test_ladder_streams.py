@@ -231,6 +231,65 @@ async def test_a_repeated_removal_notifies_a_stream_that_the_first_one_did_not(a
     assert (message.ladder, message.reason) == ("base-2p", left("REMOVED"))
 
 
+async def test_a_removal_that_died_before_it_notified_is_sent_though_nobody_repeats_it(
+    arena, monkeypatch
+):
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
+    client = await arena.owner("ann")
+    stream = await client.stream()
+    await enter(stream)
+
+    async def die(*_):
+        raise StoreUnavailable("the process died before it notified anybody")
+
+    monkeypatch.setattr(QueueStore, "notify_left", die)
+    with pytest.raises(grpc.aio.AioRpcError):
+        await client.ladder("LeaveLadder", bot="ann/bot")
+    message = (await stream.until("left_queue")).left_queue
+    assert (message.ladder, message.reason) == ("base-2p", left("REMOVED"))
+
+
+async def has_ticket(client, ladder="base-2p"):
+    return bool((await client.ladder("ListTickets", ladder=ladder)).tickets)
+
+
+async def lose_ticket(url, bot):
+    """Take a bot's ticket away without a word, as from one that was away for too long."""
+    store = await Store.connect(url)
+    await QueueStore(store).leave("base-2p", bot)
+    await store.close()
+
+
+async def test_a_bot_that_lost_its_ticket_while_its_stream_is_open_gets_another(
+    arena, redis_server, monkeypatch
+):
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
+    client = await arena.owner("ann")
+    stream = await client.stream()
+    await enter(stream)
+    await lose_ticket(redis_server.url, "ann/bot")
+    await eventually(lambda: has_ticket(client), "the bot has a ticket again")
+
+
+async def test_a_bot_that_left_or_declined_gets_no_other_ticket(arena, redis_server, monkeypatch):
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.05)
+    ann, bob, eve = await streams(arena, "ann", "bob", "eve")
+    await asyncio.gather(enter(ann), enter(bob))
+    game_id = (await seated(ann)).game.game_id
+    await ann.send("no", ready=play.Ready(game_id=game_id, decline=True))
+    assert (await ann.answer("no")).HasField("seating_failed")
+    await bob.send("bye", leave=play.Leave())
+    assert (await bob.answer("bye")).HasField("left_queue")
+    # Eve gets hers back again and again, so the streams have looked after their places meanwhile.
+    await enter(eve)
+    client = await arena.owner("eve")
+    for _ in range(3):
+        await lose_ticket(redis_server.url, "eve/bot")
+        await eventually(lambda: has_ticket(client), "eve has a ticket again")
+    for owner in ("ann", "bob"):
+        assert not await has_ticket(await arena.owner(owner))
+
+
 async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_by_itself(arena):
     (ann,) = await streams(arena, "ann")
     await enter(ann)
@@ -242,6 +301,21 @@ async def test_a_bot_that_was_taken_out_while_it_was_away_does_not_enter_again_b
     assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
     assert (await enter(ann)).HasField("entered_queue"), "but it may change its mind"
     assert (await enter(ann, again=True)).HasField("entered_queue")
+
+
+async def test_a_bot_that_was_taken_out_before_it_heard_that_it_is_in_does_not_enter_again(arena):
+    (ann,) = await streams(arena, "ann")
+    await enter(ann, entry_id="first run")
+    await ann.cut()  # before EnteredQueue came, as far as the client knows
+    client = await arena.owner("ann")
+    await client.ladder("LeaveLadder", bot="ann/bot")
+    await client.ladder("LeaveLadder", bot="ann/bot")  # a retry, which finds no ticket
+    (ann,) = await streams(arena, "ann")
+    told = (await enter(ann, entry_id="first run")).left_queue
+    assert (told.reason, told.ladder) == (left("REMOVED"), "base-2p")
+    assert (await enter(ann, entry_id="next run")).HasField("entered_queue")
+    too_long = await enter(ann, entry_id="x" * 65)
+    assert too_long.rejected.reason == reason("INVALID_REQUEST")
 
 
 async def test_results_are_watched_as_they_are_rated(arena):

@@ -736,6 +736,33 @@ async def test_a_bot_that_is_retired_has_no_stream_any_more(arena, other, raw, m
     raw.delete(keys.presence(A))  # it would expire by itself
 
 
+async def test_a_bot_that_was_retired_while_its_process_stood_still_has_no_stream(
+    arena, raw, monkeypatch
+):
+    monkeypatch.setattr(session, "PRESENCE_SECONDS", 0.1)
+    monkeypatch.setattr(notifications.Notifications, "_dispatch", lambda *_: None)
+
+    async def expired(_self, bot):
+        raw.delete(keys.presence(bot))
+
+    monkeypatch.setattr(presence.Presence, "disconnect_retired", expired)
+    async with streams(arena, bots=(A,)) as [retired]:
+        request = accounts.RetireBotRequest(bot=A)
+        await arena.accounts.RetireBot(request, metadata=arena.metadata)
+        end, _ = await retired.ended()
+    assert (end.kind, end.reason) == (kind("REFUSED"), reason("BOT_RETIRED"))
+
+
+async def test_a_bot_hears_that_its_seat_was_given_up_by_a_call_before_the_game_began(arena):
+    async with streams(arena, bots=(A,)) as [stream]:
+        game_id = (await arena.create()).game_id
+        await arena.join(game_id, A)
+        await stream.until("seated")
+        await arena.game("Resign", game_id=game_id)
+        told = (await stream.until("rejected")).rejected
+    assert (told.game_id, told.reason) == (game_id, reason("NOT_YOUR_DECISION"))
+
+
 async def test_a_stream_that_opens_while_its_bot_is_retired_does_not_stay(arena, monkeypatch):
     connect = presence.Presence.connect
 

@@ -489,6 +489,7 @@ class Enter(_message.Message):
     LADDER_FIELD_NUMBER: _builtins.int
     MAX_GAMES_FIELD_NUMBER: _builtins.int
     AGAIN_FIELD_NUMBER: _builtins.int
+    ENTRY_ID_FIELD_NUMBER: _builtins.int
     ladder: _builtins.str
     """The ladder, such as "base-2p"."""
     max_games: _builtins.int
@@ -497,16 +498,24 @@ class Enter(_message.Message):
     """True where the client only says again what it said before, for instance after a reconnect. A
     bot that LeaveLadder took out meanwhile is then not put in again, and is told by LeftQueue.
     """
+    entry_id: _builtins.str
+    """An id of the client's choice, at most 64 characters: the same whenever it says again that it
+    enters, and another one when it enters anew, for instance at its next start. A client whose
+    stream broke before EnteredQueue came cannot say `again`, since its Enter may never have
+    arrived; by the id, a bot that LeaveLadder took out meanwhile is not put in again all the same.
+    Empty: only `again` tells.
+    """
     def __init__(
         self,
         *,
         ladder: _builtins.str = ...,
         max_games: _builtins.int = ...,
         again: _builtins.bool = ...,
+        entry_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["again", b"again", "ladder", b"ladder", "max_games", b"max_games"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["again", b"again", "entry_id", b"entry_id", "ladder", b"ladder", "max_games", b"max_games"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

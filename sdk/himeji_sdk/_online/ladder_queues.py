@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 
 from himeji.rules.errors import HimejiError, Refused, UnknownLadder
@@ -25,6 +26,7 @@ class LadderQueues:
         self._at_once = at_once
         self._used = bool(self._ladders)
         self._entered: set[str] = set()
+        self._entry_id = secrets.token_hex(16)  # one run enters a queue once
 
     @property
     def left_all(self) -> bool:
@@ -38,6 +40,7 @@ class LadderQueues:
             request = ClientMessage()
             request.enter.ladder, request.enter.max_games = ladder, self._at_once
             request.enter.again = ladder in self._entered
+            request.enter.entry_id = self._entry_id
             requests.append(request)
         return requests
 

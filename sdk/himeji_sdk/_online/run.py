@@ -105,7 +105,8 @@ class _Challenges:
 
     def top_up(self, games: int, at_once: int) -> None:
         """Create the games that are missing, each in a thread: a call may take long."""
-        while self._created < min(games, len(self._runner.finished) + at_once):
+        runner = self._runner
+        while self._created - runner.lost_games < min(games, len(runner.finished) + at_once):
             threading.Thread(target=self._create, args=(self._created,), daemon=True).start()
             self._created += 1
 

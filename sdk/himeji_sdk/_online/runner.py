@@ -62,6 +62,11 @@ TRANSIENT: Final = frozenset(
 NOT_LEGAL: Final = frozenset(
     {ErrorReason.ERROR_REASON_ILLEGAL_ACTION, ErrorReason.ERROR_REASON_UNKNOWN_ACTION}
 )
+NO_GAME_OF_OURS: Final = frozenset(
+    {ErrorReason.ERROR_REASON_UNKNOWN_GAME, ErrorReason.ERROR_REASON_NOT_YOUR_DECISION}
+)
+"""Rejections of a game as a whole: the arena lost it, or somebody gave the bot's seat up."""
+
 STOP_GRACE_SECONDS: Final = 5.0
 RETRY_DELAY_SECONDS: Final = 1.0
 
@@ -73,8 +78,10 @@ class Runner:
 
     def __init__(self, factory: BotFactory, target: str, token: str, options: RunOptions) -> None:
         self.on_capacity: Job = lambda: None
-        """Called when the stream is open for the first time, and after each game."""
+        """Called when the stream is open for the first time, and when a game is over or lost."""
         self.finished: list[End] = []
+        self.lost_games = 0
+        """Games that began for the bot and will not end: the arena has them, or it, no more."""
         self.queues = LadderQueues()
         """The ladders that the bot plays on."""
         self._factory = factory
@@ -253,8 +260,10 @@ class Runner:
             self._fail(rejection_error(rejected))
         elif session is None or not rejected.decision_id:
             _log.info("%s", rejected.message)
-            if rejected.reason == ErrorReason.ERROR_REASON_UNKNOWN_GAME:
-                self._sessions.pop(rejected.game_id, None)
+            if session is not None and rejected.reason in NO_GAME_OF_OURS:
+                self.lost_games += 1
+                self._drop_session(session.game_id)
+                self.on_capacity()
         elif rejected.reason in TRANSIENT:
             wait = rejected.retry_delay.ToMilliseconds() / 1000 or RETRY_DELAY_SECONDS
             self._loop.call_later(wait, lambda: self._stream.send(session.pending_request()))
@@ -291,7 +300,11 @@ class Runner:
 
     def _on_seating_failed(self, failed: SeatingFailed) -> None:
         _log.info("%s", failed.message)
-        self._sessions.pop(failed.game_id, None)
+        self._drop_session(failed.game_id)
+
+    def _drop_session(self, game_id: str) -> None:
+        """Forget a game that never comes to an end for this bot, and go on without it."""
+        self._sessions.pop(game_id, None)
         self._loop.call_later(RETRY_DELAY_SECONDS, self._enter_queues)
         self._stop_if_left_all()
 

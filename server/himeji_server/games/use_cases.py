@@ -356,8 +356,13 @@ class GameUseCases:
         await self._bots.check_active(player.bot)  # after which a retirement closes the stream
 
     async def renew_stream(self, bot: str, stream: str) -> str:
-        """Say that the stream is still open; the stream that the bot has now."""
-        return await self._presence.renew(bot, stream)
+        """Say that the stream is still open; the stream that the bot has now.
+
+        Raises BotRetired: the notification of a retirement may be lost.
+        """
+        holder = await self._presence.renew(bot, stream)
+        await self._bots.check_active(bot)
+        return holder
 
     async def close_stream(self, bot: str, stream: str) -> None:
         """The bot has no stream any more, unless it has opened another one."""

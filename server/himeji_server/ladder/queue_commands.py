@@ -1,23 +1,24 @@
 """What bots and their owners ask of queues, by stream or by call: enter, leave, ready, decline."""
 
+import contextlib
 from collections.abc import Collection
 from typing import Final
 
-from himeji.rules.errors import GameEnded, InvalidRequest, Refused
+from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownGame
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.play_service_pb2 import LeftQueue
 
+from himeji_server import names
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ladders import Ladders
-from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
 from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.queues import QueueStore, Ticket
 
+LONGEST_ENTRY_ID: Final = 64
 MAX_GAMES: Final = 64
 """How many games of a ladder a bot may play at the same time."""
 
@@ -38,12 +39,19 @@ class QueueCommands:
         self._requests = requests
 
     async def enter(
-        self, player: Player, ladder: str, max_games: int, *, again: bool = False
+        self,
+        player: Player,
+        ladder: str,
+        max_games: int,
+        *,
+        again: bool = False,
+        entry_id: str = "",
     ) -> Ticket | None:
         """Enter a queue, or keep the place in it; raises UnknownLadder, Refused.
 
-        With `again`, a bot repeats an Enter after a reconnect; None if it was removed meanwhile.
+        None if the bot was removed since the Enter that this one repeats (`again`, `entry_id`).
         """
+        names.check_length(entry_id, "entry_id", LONGEST_ENTRY_ID)
         if not 0 <= max_games <= MAX_GAMES:
             raise InvalidRequest(
                 f"a bot plays 1 to {MAX_GAMES} games of a ladder at once", {"field": "max_games"}
@@ -52,7 +60,9 @@ class QueueCommands:
         if not found.accepting:
             raise Refused(f"{ladder} is closed: nobody can enter", {"ladder": ladder})
         return await self._queues.enter(
-            found.name, player.bot, player.version, max_games or 1, again=again
+            *(found.name, player.bot, player.version, max_games or 1),
+            again=again,
+            entry_id=entry_id,
         )
 
     def is_open(self, ladder: str) -> bool:
@@ -64,12 +74,9 @@ class QueueCommands:
 
         Seatings that it has not answered are declined.
         """
-        names = self._ladders.names_of(ladder)
-        left = [name for name in names if await self._queues.leave(name, bot)]
-        for game_id in await self._use_cases.games_of(bot):
-            view = await self._use_cases.view(game_id)
-            if view.header.ladder in names and _awaits_answer(view, bot):
-                await self._cancel_seating(game_id)
+        ladders = self._ladders.names_of(ladder)
+        left = [name for name in ladders if await self._queues.leave(name, bot)]
+        await self._decline_all(bot, ladders)
         return left
 
     async def leave_by_call(
@@ -79,29 +86,21 @@ class QueueCommands:
         content: list[object] = ["LeaveLadder", bot, ladder]
         await self._requests.claim(caller.owner, request_id, content, Operation())
         player = await self._use_cases.player(caller, bot)
-        for name in self._ladders.names_of(ladder):
-            # Noted first: a stream that is reconnecting must not enter again.
-            await self._queues.note_removal(name, player.bot)
-        left = await self.leave(player.bot, ladder)
+        ladders = self._ladders.names_of(ladder)
+        left = [name for name in ladders if await self._queues.remove(name, player.bot)]
+        await self._decline_all(player.bot, ladders)
         # All of them: a retry does not know whether the first try came to notify the stream.
-        for name in self._ladders.names_of(ladder):
+        for name in ladders:
             await self._queues.notify_left(player.bot, name)
         return left
 
-    async def lost_places(self, bot: str, entered: Collection[str]) -> list[LeftQueue]:
-        """Why the bot is out of queues that it entered, where that was not its own doing.
-
-        The notification of a removal may be lost with the process that receives it, so a stream
-        asks now and then.
-        """
-        waiting = await self.ladders_of(bot) if entered else []
-        found = []
-        for ladder in sorted(set(entered).difference(waiting)):
-            if not self.is_open(ladder):
-                found.append(ladder_closed(ladder))
-            elif await self._queues.is_removed(ladder, bot):
-                found.append(removed_from_queue(ladder))
-        return found
+    async def _decline_all(self, bot: str, ladders: Collection[str]) -> None:
+        """Decline the seatings of these ladders that a bot has not answered."""
+        for game_id in await self._use_cases.games_of(bot):
+            with contextlib.suppress(UnknownGame):
+                view = await self._use_cases.view(game_id)
+                if view.header.ladder in ladders and _awaits_answer(view, bot):
+                    await self._cancel_seating(game_id)
 
     async def ladders_of(self, bot: str) -> list[str]:
         """The ladders in whose queue a bot is."""

@@ -10,7 +10,7 @@ from typing import Final
 
 import himeji
 from himeji import rules
-from himeji.rules.errors import StoreUnavailable, UnknownGame, VersionMismatch
+from himeji.rules.errors import BotRetired, StoreUnavailable, UnknownGame, VersionMismatch
 from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse, ServerMessage
 
 from himeji_server.accounts.caller import Caller
@@ -109,12 +109,17 @@ class Session:
     async def _renew_presence(self) -> None:
         """Renew the bot's presence, and make up for notifications that were lost."""
         bot = self.player.bot
-        holder = await self._use_cases.renew_stream(bot, self.stream)
+        try:
+            holder = await self._use_cases.renew_stream(bot, self.stream)
+        except BotRetired as error:
+            self.close(StreamEnd.by(error))
+            return
         if holder != self.stream:
-            self.close(StreamEnd.replaced_or_retired(bot, holder))
+            self.close(StreamEnd.taken_over())
+            return
         for game_id in await self._use_cases.games_of(bot):
             self._subscriptions.follow(game_id)
-        for message in await self._ladder.lost_places():
+        for message in await self._ladder.keep_places():
             self._writer.send(message)
 
     def _on_bot_event(self, event: BotNotification) -> None:

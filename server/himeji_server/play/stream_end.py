@@ -19,9 +19,7 @@ from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.stream_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
 from himeji.wire.errors import retry_delay
 
-from himeji_server import names
 from himeji_server.rate_limits import slow_reader
-from himeji_server.store.presence import RETIRED
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,6 @@ class StreamEnd:
         """A newer stream of the same bot is open."""
         error = TakenOver("a newer stream of this bot has taken over; do not reconnect")
         return cls.of(StreamEndKind.STREAM_END_KIND_TAKEN_OVER, error)
-
-    @classmethod
-    def replaced_or_retired(cls, bot: str, holder: str) -> StreamEnd:
-        """The stream has its bot no more: another has it, or it was retired."""
-        return cls.by(names.retired(bot)) if holder == RETIRED else cls.taken_over()
 
     @classmethod
     def draining(cls) -> StreamEnd:

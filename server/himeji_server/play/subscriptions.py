@@ -77,7 +77,9 @@ class Subscriptions:
         finally:
             self._opening.discard(game_id)
         if not self._ladder.seats(view):
-            self._reject_resumed(game_id)
+            if game_id in self.resumed:
+                del self.resumed[game_id]  # once
+                self._reject(game_id)
             return
         self._games[game_id] = GameFeed(
             bot=self._player.bot,
@@ -103,18 +105,19 @@ class Subscriptions:
             else:
                 return view
 
-    def _reject_resumed(self, game_id: str) -> None:
-        """Answer for a game that Hello.resume lists and in which the bot has no seat."""
-        if game_id in self.resumed:
-            del self.resumed[game_id]  # once
-            error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
-            self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
+    def _reject(self, game_id: str) -> None:
+        """Send that the bot has no seat in a game in which its client believes to have one."""
+        error = NotYourDecision("you have no seat in this game", {"game_id": game_id})
+        self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
 
     def _on_change(self, view: GameView) -> None:
         """Send what is new in a game; an error here ends the stream."""
         feed = self._games[view.game_id]
         if view.stored.state == WAITING and not self._ladder.seats(view):
-            self._unsubscribe(view.game_id)  # the seat was given up before the game began
+            # The seat was given up before the game began. Who did that here has an answer.
+            self._unsubscribe(view.game_id)
+            if not feed.given_up:
+                self._reject(view.game_id)
             return
         try:
             feed.update(view)

@@ -218,7 +218,7 @@ def tickets(ladder: str) -> str:
 
 
 def removed_bots(ladder: str) -> str:
-    """Bots that a call removed from the queue and that have not entered again."""
+    """Bots that a call removed from the queue and that have not entered again, with entry ids."""
     return f"{_ladder_tag(ladder)}:removed"
 
 

@@ -16,6 +16,7 @@ from himeji_server.store.pipelining import Script
 PAIRS_EXPIRE_SECONDS: Final = 2 * 24 * 3600
 _ENTER: Final = Script("enter_queue")
 _SEAT: Final = Script("seat_bots")
+_REMOVE: Final = Script("remove_from_queue")
 _RELEASE: Final = Script("release_bots")
 
 
@@ -68,27 +69,37 @@ class QueueStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def enter(
-        self, ladder: str, bot: str, version: int, max_games: int, *, again: bool = False
+    async def enter(  # noqa: PLR0913 - what the ticket holds, and how the client put it
+        self,
+        ladder: str,
+        bot: str,
+        version: int,
+        max_games: int,
+        *,
+        again: bool = False,
+        entry_id: str = "",
     ) -> Ticket | None:
         """Put a bot into a queue; one that is there keeps its place.
 
-        None if the bot was removed by a call and its client only repeats (`again`) that it entered.
+        None if the bot was removed by a call and its client only repeats that it entered: it says
+        so (`again`), or gives the entry id of the ticket that was removed.
         """
         text = await self._store.run(
             _ENTER,
             [keys.tickets(ladder), keys.removed_bots(ladder)],
-            *(bot, secrets.token_hex(8), version, max_games, "again" if again else ""),
+            *(bot, secrets.token_hex(8), version, max_games, "again" if again else "", entry_id),
         )
         return _parse_ticket(bot, text) if text else None
 
-    async def note_removal(self, ladder: str, bot: str) -> None:
-        """Note that a call removed a bot, so that its client does not put it back by a retry."""
-        await self._store.call("SADD", keys.removed_bots(ladder), bot)
+    async def remove(self, ladder: str, bot: str) -> bool:
+        """Remove a bot by a call, so that its client does not put it back by a retry.
 
-    async def is_removed(self, ladder: str, bot: str) -> bool:
-        """Whether a call removed the bot and it has not entered anew since."""
-        return bool(await self._store.call("SISMEMBER", keys.removed_bots(ladder), bot))
+        Returns whether it was in the queue.
+        """
+        found = await self._store.run(
+            _REMOVE, [keys.tickets(ladder), keys.removed_bots(ladder)], bot
+        )
+        return bool(found)
 
     async def leave(self, ladder: str, bot: str) -> bool:
         """Remove a bot from a queue; whether it was there."""
