@@ -29,8 +29,10 @@ TIMED_METRICS = (
     "himeji_store_",
     "himeji_loop_",
     "himeji_sweeps",
+    "himeji_due_games",
+    'himeji_commits_total{outcome="running"}',
 )
-"""Metrics of how long things took or how often something was done in the background."""
+"""Metrics of how long things took, or how often something was done in the background."""
 
 
 class Shown(NamedTuple):

@@ -119,7 +119,7 @@ def leak_by_page(secrets):
 
 def leak_by_metric(secrets):
     """A metric counts a byte of a secret."""
-    metrics.DUE.inc(1 + secrets[0][0])
+    metrics.CALLS.labels("dice", "OK").inc(1 + secrets[0][0])
 
 
 LEAKS = (
