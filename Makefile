@@ -15,7 +15,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle loadtest capacity cluster-test rolling-test fresh-test clean
+  ladder-sim ladder-battle fuzz two-worlds loadtest capacity cluster-test rolling-test fresh-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,12 @@ ladder-sim: $(READY) ## measure how fast ratings converge, compared with Elo and
 
 ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every guarantee
 	$(BIN)/python -m tests.programs.ladder_chaos $(ARGS)
+
+fuzz: $(BUILT) ## send a million mutated messages to every RPC (ARGS="--messages 20000 --seed 7")
+	$(BIN)/python -m tests.programs.wire_fuzz $(ARGS)
+
+two-worlds: $(BUILT) ## compare, byte by byte, all that two arenas show whose games differ in their keys alone
+	$(BIN)/python -m tests.programs.two_worlds $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
 	$(BIN)/python -m loadtest $(ARGS)

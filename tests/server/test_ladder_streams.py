@@ -449,3 +449,11 @@ async def test_a_recomputation_ends_when_its_server_stops(arena, monkeypatch):
     (last,), failure = await recompute(admin, ladder="base-2p")
     assert failure == "DRAINING"
     assert last.stream_end.kind == StreamEndKind.STREAM_END_KIND_DRAINING
+
+
+async def test_results_before_the_first_one_cannot_be_watched(arena):
+    client = await arena.owner("eve")
+    watching = client.ladders.WatchResults(
+        ladders.WatchResultsRequest(ladder="base-2p", after_sequence=-1), metadata=client.metadata
+    )
+    assert (await watching.read()).stream_end.reason == reason("INVALID_REQUEST")

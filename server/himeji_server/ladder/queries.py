@@ -191,6 +191,9 @@ class LadderQueries:
     ) -> AsyncGenerator[RatedResult, None]:
         """Results after a sequence (None: new ones) as they are rated, until the server stops."""
         name = self.ladders[ladder].name
+        if after is not None and after < 0:
+            sentence = "a sequence is 0 or more"
+            raise InvalidRequest(sentence, {"field": "after_sequence"})
         place = (await self._standings.head(name)).sequence if after is None else after
         stopping = self._use_cases.stopping
         while not stopping.is_set():
