@@ -44,13 +44,14 @@ class GameKeys(NamedTuple):
     log: str
     timers: str
     outbox: str
+    game_index: str
 
 
 @lru_cache(maxsize=1 << 14)
 def of_game(game_id: str) -> GameKeys:
     """The keys that a commit of a game touches; cached, for every commit needs them."""
     bucket = bucket_of(game_id)
-    return GameKeys(game(game_id), log(game_id), timers(bucket), outbox(bucket))
+    return GameKeys(game(game_id), log(game_id), timers(bucket), outbox(bucket), game_index(bucket))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -78,9 +79,9 @@ def game_channel(bucket: int, process: str) -> str:
     return f"{_bucket_tag(bucket)}:channel:{process}"
 
 
-def index(bucket: int) -> str:
-    """The games of a bucket by the time of their creation."""
-    return f"{_bucket_tag(bucket)}:index"
+def game_index(bucket: int) -> str:
+    """The index of the games of a bucket; game_index.py describes its entries."""
+    return f"{_bucket_tag(bucket)}:terms"
 
 
 # Accounts. Everything of one owner shares a slot; the list of all owners has one of its own.
