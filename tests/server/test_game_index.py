@@ -17,8 +17,9 @@ from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import LiveGame
 from himeji_server.games.use_cases import GameFilter
 from himeji_server.limits import AccountLimits, Limits
-from himeji_server.store import game_index, keys
+from himeji_server.store import game_index, index_migration, keys
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
+from structlog.testing import capture_logs
 
 from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw
 from tests.server.redis_client import raw_client
@@ -285,3 +286,72 @@ async def test_a_page_reads_a_limited_number_of_games_and_the_next_goes_on(one, 
     page, token = await use_cases.list_games(ADA, GameFilter(bot=BOTS[0]), 500, "")
     assert [view.game_id for view in page] == ours[:-11:-1]
     assert (await listed(use_cases, GameFilter(bot=BOTS[0]), page_size=500))[0] == ours[::-1]
+
+
+# --- games of older versions ------------------------------------------------------------------
+
+
+async def make_old(process, client):
+    """Store the games as a version before 0.3.0 did: with a list for each bucket, and no index."""
+    for view in await every_game(process, client):
+        key = keys.games_to_index(keys.bucket_of(view.game_id))
+        await raw(process, "ZADD", key, view.stored.created, view.game_id)
+    for bucket in BUCKETS:
+        await raw(process, "DEL", keys.game_index(bucket))
+
+
+async def left_to_index(process):
+    return sum([await raw(process, "ZCARD", keys.games_to_index(bucket)) for bucket in BUCKETS])
+
+
+async def test_games_of_an_older_version_are_indexed_once_and_it_says_so(one, two, client):
+    games = []
+    await Wanderer(one, 5, games).wander(80)
+    await make_old(one, client)
+    await raw(one, "ZADD", keys.games_to_index(5), 1, "gone")
+    assert (await listed(use_cases_of(one), GameFilter()))[0] == []
+    with capture_logs() as lines:
+        await index_migration.index_older_games(two.store)
+    count = len(await every_game(one, client)) + 1
+    assert [line["games"] for line in lines] == [count, count]
+    await check_index(one, client)
+    assert await left_to_index(one) == 0
+    with capture_logs() as lines:
+        await index_migration.index_older_games(two.store)
+    assert lines == []
+
+
+async def test_an_indexing_that_is_killed_goes_on_and_games_may_be_played_meanwhile(
+    three, client, monkeypatch
+):
+    monkeypatch.setattr(index_migration, "_GAMES_AT_ONCE", 1)
+    one, two, other = three
+    games = []
+    await Wanderer(one, 6, games).wander(80)
+    await make_old(one, client)
+    count, chance = await left_to_index(one), random.Random(1)
+    for _ in range(6):
+        indexing = asyncio.create_task(index_migration.index_older_games(two.store))
+        for _ in range(chance.randrange(60, 120)):
+            await asyncio.sleep(0)
+        indexing.cancel()
+        await asyncio.wait([indexing])
+    assert 0 < await left_to_index(one) < count
+    await asyncio.gather(
+        Wanderer(other, 7, games).wander(60),
+        *(index_migration.index_older_games(process.store) for process in (one, two)),
+    )
+    await check_index(one, client)
+
+
+async def test_a_game_that_changed_since_it_was_read_is_not_indexed_as_it_was(one):
+    game_id = await begun(one)
+    bucket = keys.bucket_of(game_id)
+    await raw(one, "DEL", keys.game_index(bucket))
+    head = await one.games.head(game_id)
+    entries = game_index.all_entries(head.header, WAITING, BOTS[:2])
+    for state, bots in ((WAITING, BOTS[:2]), (PLAYING, BOTS[:1])):
+        arguments = (game_id, state, " ".join(bots), entries)
+        touched = [keys.game(game_id), keys.game_index(bucket)]
+        assert await one.store.run(index_migration.INDEX_GAME, touched, *arguments) == 0
+    assert not await raw(one, "EXISTS", keys.game_index(bucket))

@@ -649,6 +649,19 @@ async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):
     assert [each.game_id for each in (await listed(arena))[0]] == [game.game_id]
 
 
+async def test_games_of_an_older_version_are_listed_as_soon_as_the_arena_is_open(
+    redis_server, raw, tmp_path
+):
+    async with in_process_arena(redis_server.url, tmp_path) as before:
+        game = await before.create(2)
+    bucket = keys.bucket_of(game.game_id)
+    raw.delete(keys.game_index(bucket))
+    raw.zadd(keys.games_to_index(bucket), {game.game_id: 1})
+    async with in_process_arena(redis_server.url, tmp_path) as after:
+        found, _ = await listed(after, state=GameState.GAME_STATE_WAITING)
+    assert [each.game_id for each in found] == [game.game_id]
+
+
 # --- replays and spectators -------------------------------------------------------------------
 
 

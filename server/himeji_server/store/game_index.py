@@ -108,6 +108,12 @@ def changes_of_end(header: Game) -> bytes:
     return _changes(removed=before, added=_terms_in_state(header, OVER))
 
 
+def all_entries(header: Game, state: StoredState, bots: Iterable[str]) -> bytes:
+    """Every entry of a game."""
+    terms = _lasting_terms(header) | _terms_in_state(header, state) | _seated_terms(bots)
+    return _changes(added=terms)
+
+
 def _lasting_terms(header: Game) -> dict[bytes, None]:
     values = {
         "ruleset": header.ruleset,

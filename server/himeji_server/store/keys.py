@@ -84,6 +84,11 @@ def game_index(bucket: int) -> str:
     return f"{_bucket_tag(bucket)}:terms"
 
 
+def games_to_index(bucket: int) -> str:
+    """Games that a version before 0.3.0 created and that are not in the index yet."""
+    return f"{_bucket_tag(bucket)}:index"
+
+
 # Accounts. Everything of one owner shares a slot; the list of all owners has one of its own.
 
 OWNERS: Final = "{owners}:names"
