@@ -24,7 +24,7 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.position_pb2 import OptionValue
-from himeji_server import pagination
+from himeji_server import names, pagination
 from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
 from himeji_server.store import game_index, keys
@@ -614,6 +614,8 @@ async def test_filters_of_a_list_must_all_hold(arena, bound):
     assert await ids(state=OVER) == {over.game_id}
     assert await ids(bot=A) == {half.game_id, playing.game_id}
     assert await ids(bot=A, state=GameState.GAME_STATE_PLAYING) == {playing.game_id}
+    assert await ids(owner=names.owner_of(A)) == {half.game_id, playing.game_id, over.game_id}
+    assert await ids(owner="nobody") == set()
     assert await ids(ruleset="base") == everything
     assert await ids(ruleset="chess") == set()
     assert await ids(ladder="base-2p") == set()
