@@ -146,10 +146,6 @@ class GameUseCases:
         """The game as the store has it now; raises UnknownGame."""
         return await self._live_games.view(game_id)
 
-    async def head(self, game_id: str) -> GameView:
-        """The game without its log, which is enough for lists; raises UnknownGame."""
-        return LiveGame.of(await self._live_games.store.head(game_id)).view
-
     def now(self) -> int:
         """The store's time in milliseconds."""
         return self._live_games.now()
