@@ -196,9 +196,9 @@ async def test_a_bot_that_leaves_one_of_two_seats_is_still_in_the_list(one, clie
 async def test_games_of_one_instant_are_listed_once_each_however_many(one):
     term = game_index.term("state", OVER)
     made = [f"x{n:03}" for n in range(90)]
-    for n, game_id in enumerate(made):  # in one bucket more than a page, and in some of the others
+    for n, game_id in enumerate(made):  # the newer ones in one bucket, more than a page
         entry = term + (1_000 + n // 40).to_bytes(game_index.TIME_BYTES) + game_id.encode()
-        await raw(one, "ZADD", keys.game_index(0 if n < 60 else n % 7), 0, entry)
+        await raw(one, "ZADD", keys.game_index(0 if n > 30 else n % 7), 0, entry)
     for size in (1, 7, 80, 500):
         found, place, is_last = [], b"", False
         while not is_last:
@@ -220,13 +220,20 @@ class CountedCalls:
 
     def __init__(self, store, monkeypatch):
         self.count = 0
+        self._kills = {}
         send = store.sender.send
 
         def counted(command, receiver):
             self.count += 1
             send(command, receiver)
+            if self.count in self._kills:
+                self._kills[self.count].cancel()
 
         monkeypatch.setattr(store.sender, "send", counted)
+
+    def kill(self, task, after):
+        """Break a task off when so many more commands were sent."""
+        self._kills[self.count + after] = task
 
     async def of(self, awaitable):
         before = self.count
@@ -329,13 +336,12 @@ async def test_an_indexing_that_is_killed_goes_on_and_games_may_be_played_meanwh
     games = []
     await Wanderer(one, 6, games).wander(80)
     await make_old(one, client)
-    count, chance = await left_to_index(one), random.Random(1)
-    for _ in range(6):
+    count, calls = await left_to_index(one), CountedCalls(two.store, monkeypatch)
+    for commands in (1, 2, 3, 4, 5, 20):
         indexing = asyncio.create_task(index_migration.index_older_games(two.store))
-        for _ in range(chance.randrange(60, 120)):
-            await asyncio.sleep(0)
-        indexing.cancel()
+        calls.kill(indexing, after=keys.BUCKETS + commands)
         await asyncio.wait([indexing])
+        assert indexing.cancelled()
     assert 0 < await left_to_index(one) < count
     await asyncio.gather(
         Wanderer(other, 7, games).wander(60),
