@@ -2,8 +2,8 @@
 
 commit.lua is the one way to change a game that is played. It writes nothing unless the game still
 has the state, version and chain that its caller saw, so any number of processes may try at once
-and no lock outlives a command. All keys of a game, and the timers and the outbox that a commit
-changes with it, share one slot of a Cluster.
+and no lock outlives a command. All keys of a game, and the timers, the outbox and the index that a
+commit changes with it, share one slot of a Cluster.
 """
 
 import asyncio
