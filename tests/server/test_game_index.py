@@ -4,9 +4,11 @@ import asyncio
 import random
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 
 import pytest
+from himeji import rules
 from himeji.rules.errors import HimejiError
 from himeji.v1.game_pb2 import EndReason, SeatPlan, SeatPolicy
 from himeji.wire.clock import CASUAL
@@ -21,7 +23,7 @@ from himeji_server.store import game_index, index_migration, keys
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
 from structlog.testing import capture_logs
 
-from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw
+from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
 from tests.server.redis_client import raw_client
 
 ADA = Caller("ada", "", frozenset())
@@ -210,6 +212,19 @@ async def test_games_of_one_instant_are_listed_once_each_however_many(one):
 
 def _age(game_id):
     return int(game_id[1:]) // 40, game_id
+
+
+async def test_a_list_shows_all_of_a_game_but_its_position_whatever_its_ruleset(one):
+    for name in rules.RULESETS:
+        plans = (SeatPlan(),) * max(rules.ruleset(name).seat_counts)
+        game_id = (await one.commands.create(NewGame(name, {}, plans, CASUAL, 3))).game_id
+        for seat in range(len(plans)):
+            await one.commands.join(game_id, [seat], seat_request(seat))
+        await act(one, game_id, lowest)
+        await one.commands.resign(game_id, BOTS[0], None)
+        positions, _ = await one.games.index.newest(game_index.ALL_GAMES, b"", 1)
+        head = await one.games.head(game_id)
+        assert await one.games.summaries(positions) == [replace(head, snapshot=None)]
 
 
 # --- cost -------------------------------------------------------------------------------------
