@@ -76,6 +76,9 @@ class Limits:
     requests_at_once: int = 2_000
     """Requests per stream."""
 
+    games_read_per_page: int = 100
+    """Games that a page of a list is made from, whether they fit its filter or not."""
+
     wait_seconds: float = 30.0
     """How long GetDecision waits at most, even if the request says longer."""
 

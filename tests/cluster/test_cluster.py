@@ -185,7 +185,7 @@ def test_games_and_ladders_are_spread_over_slots():
     ladders = defaults()
     assert len({slot_of(keys.tickets(each)) for each in ladders}) == len(ladders)
     # A list of games asks the index of each bucket; nothing holds the games of all.
-    assert len({slot_of(keys.index(bucket)) for bucket in range(keys.BUCKETS)}) == keys.BUCKETS
+    assert len({slot_of(keys.game_index(bucket)) for bucket in range(keys.BUCKETS)}) == keys.BUCKETS
 
 
 def test_a_game_is_played_on_a_cluster_by_bots_of_two_arenas(cluster, start_arena):

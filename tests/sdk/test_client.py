@@ -85,6 +85,12 @@ def test_a_list_goes_on_after_a_short_or_empty_page(listed):
     assert [each.page_token for each in listed] == ["", "1", "2", "3", "", "1"]
 
 
+def test_a_list_is_of_the_bot_or_owner_that_is_named(listed):
+    with Client(free_target(), "t") as client:
+        client.games(bot="ada/first", owner="ada", most=1)
+    assert {(each.bot, each.owner) for each in listed} == {("ada/first", "ada")}
+
+
 def test_a_list_of_a_ladder_goes_on_after_a_short_or_empty_page(monkeypatch):
     entries = {"": ([], "1"), "1": ([1, 2], "2"), "2": ([], "3"), "3": ([3], "")}
     sizes = []

@@ -24,10 +24,10 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.position_pb2 import OptionValue
-from himeji_server import pagination
+from himeji_server import names, pagination
 from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
-from himeji_server.store import keys
+from himeji_server.store import game_index, keys
 from structlog.testing import capture_logs
 
 from tests.server.arena_client import (
@@ -216,7 +216,7 @@ async def test_a_creation_that_died_before_the_game_was_stored_is_made_good_by_i
     async with in_process_arena(redis_server.url, tmp_path) as dying:
         first = await dying.create(2, request_id=request_id)
     raw.delete(keys.game(first.game_id))  # as if the note of the request had been all there was
-    raw.zrem(keys.index(keys.bucket_of(first.game_id)), first.game_id)
+    raw.delete(keys.game_index(keys.bucket_of(first.game_id)))
     again = await arena.create(2, request_id=request_id)
     assert again.game_id == first.game_id
     assert again.chance.commitment != first.chance.commitment
@@ -614,6 +614,8 @@ async def test_filters_of_a_list_must_all_hold(arena, bound):
     assert await ids(state=OVER) == {over.game_id}
     assert await ids(bot=A) == {half.game_id, playing.game_id}
     assert await ids(bot=A, state=GameState.GAME_STATE_PLAYING) == {playing.game_id}
+    assert await ids(owner=names.owner_of(A)) == {half.game_id, playing.game_id, over.game_id}
+    assert await ids(owner="nobody") == set()
     assert await ids(ruleset="base") == everything
     assert await ids(ruleset="chess") == set()
     assert await ids(ladder="base-2p") == set()
@@ -630,7 +632,7 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
     assert reason_of(error) == "INVALID_REQUEST"
     digest_of_all = [sorted(asdict(GameFilter()).items())]
     assert pagination.cursor(token, *digest_of_all)
-    for place in ("", "nonsense", "+inf x", "(1 x", "1" * 400):
+    for place in ("", "nonsense", "+inf x", "(1 x", "00", "1" * 400):
         forged = pagination.token(place, *digest_of_all)
         if not place:
             assert len((await arena.game("ListGames", page_token=forged)).games) == 3
@@ -644,8 +646,22 @@ async def test_a_page_token_belongs_to_its_question_and_cannot_be_made_up(arena)
 
 async def test_a_list_passes_by_what_was_indexed_and_is_gone(arena, raw):
     game = await arena.create(2)
-    raw.zadd(keys.index(3), {"gone": 1})
+    entry = game_index.term("state", "playing") + bytes(game_index.TIME_BYTES) + b"gone"
+    raw.zadd(keys.game_index(3), {entry: 0})
     assert [each.game_id for each in (await listed(arena))[0]] == [game.game_id]
+
+
+async def test_games_of_an_older_version_are_listed_as_soon_as_the_arena_is_open(
+    redis_server, raw, tmp_path
+):
+    async with in_process_arena(redis_server.url, tmp_path) as before:
+        game = await before.create(2)
+    bucket = keys.bucket_of(game.game_id)
+    raw.delete(keys.game_index(bucket))
+    raw.zadd(keys.games_to_index(bucket), {game.game_id: 1})
+    async with in_process_arena(redis_server.url, tmp_path) as after:
+        found, _ = await listed(after, state=GameState.GAME_STATE_WAITING)
+    assert [each.game_id for each in found] == [game.game_id]
 
 
 # --- replays and spectators -------------------------------------------------------------------

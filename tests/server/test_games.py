@@ -778,35 +778,6 @@ async def test_one_damaged_game_does_not_keep_others_from_what_is_due(one, two, 
     assert end_reason(table) == "OUTLASTED"
 
 
-# --- lists ------------------------------------------------------------------------------------
-
-
-async def upto(most, found):
-    """The first so many of what there is."""
-    number = 0
-    async for each in found:
-        yield each
-        number += 1
-        if number == most:
-            return
-
-
-async def test_games_of_one_instant_are_listed_once_each_however_many(one):
-    made = [(await one.commands.create(new_game())).game_id for _ in range(30)]
-    for game_id in made:  # all at the same time, and in one bucket more than a page
-        await raw(one, "ZADD", keys.index(keys.bucket_of(game_id)), 1_000, game_id)
-    fill = [f"x{n:03}" for n in range(70)]
-    for game_id in fill:
-        await raw(one, "ZADD", keys.index(0), 1_000 + (int(game_id[1:]) // 30), game_id)
-    listed = [game_id async for game_id, _ in one.games.newest("")]
-    assert Counter(listed) == Counter(made + fill)
-    in_pages, page = [], [("", "")]
-    while page:
-        page = [found async for found in upto(7, one.games.newest(page[-1][1]))]
-        in_pages += [game_id for game_id, _ in page]
-    assert in_pages == listed
-
-
 # --- all the ways to end ----------------------------------------------------------------------
 
 

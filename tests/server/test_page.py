@@ -1,7 +1,9 @@
 """The page of a real arena, by plain HTTP: what it shows, what it refuses, and how one plays."""
 
+import html
 import re
 import secrets
+from urllib.parse import parse_qs
 
 import pytest
 from google.protobuf import json_format
@@ -144,6 +146,18 @@ def test_an_empty_page_of_games_does_not_say_that_there_are_none_at_all(place):
     ]:
         last = token
     assert "There are none on this page." in visitor.get(f"/games?page_token={last}").text
+
+
+def test_a_list_of_games_keeps_its_filters_from_page_to_page(place, finished):
+    visitor = place.visitor()
+    path = "/games?owner=local&bot=local%2Ffirst&state=over&page_size=1"
+    assert finished in visitor.get(path).text
+    older = html.unescape(re.search(r'rel="next" href="([^"]+)"', visitor.get(path).text)[1])
+    assert parse_qs(older.partition("?")[2]).items() >= parse_qs(path.partition("?")[2]).items()
+    assert visitor.get(older).status == 200
+    assert finished not in visitor.get("/games?bot=local%2Ffirst&state=playing").text
+    assert finished not in visitor.get("/games?owner=nobody").text
+    assert finished in visitor.get("/bots/local/first").text
 
 
 def test_a_form_that_is_too_large_or_nonsense_is_refused(place):

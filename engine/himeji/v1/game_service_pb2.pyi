@@ -548,6 +548,7 @@ class ListGamesRequest(_message.Message):
     TOURNAMENT_FIELD_NUMBER: _builtins.int
     BOT_FIELD_NUMBER: _builtins.int
     JOINABLE_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """How many to return at most. 0: the server's standard. More than the server allows is cut to
     that, less than 0 is INVALID_REQUEST.
@@ -570,6 +571,8 @@ class ListGamesRequest(_message.Message):
     """Only games in which this bot, as "owner/name", has a seat. Empty: all."""
     joinable: _builtins.bool
     """Only games with a seat that the caller may take."""
+    owner: _builtins.str
+    """Only games in which a bot of this owner has a seat. Empty: all."""
     def __init__(
         self,
         *,
@@ -581,10 +584,11 @@ class ListGamesRequest(_message.Message):
         tournament: _builtins.str = ...,
         bot: _builtins.str = ...,
         joinable: _builtins.bool = ...,
+        owner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "joinable", b"joinable", "ladder", b"ladder", "page_size", b"page_size", "page_token", b"page_token", "ruleset", b"ruleset", "state", b"state", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "joinable", b"joinable", "ladder", b"ladder", "owner", b"owner", "page_size", b"page_size", "page_token", b"page_token", "ruleset", b"ruleset", "state", b"state", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

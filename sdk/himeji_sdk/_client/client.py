@@ -120,9 +120,13 @@ class Client:
         answer = self._rpc.call(self._rpc.games.GetGame, GetGameRequest(game_id=game_id))
         return OnlineGame(self._rpc, answer.game, seat)
 
-    def games(self, *, bot: str = "", most: int = 20) -> list[OnlineGame]:
-        """Games that are being played now, the newest first; of one bot, if it is named."""
-        request = ListGamesRequest(page_size=most, state=GameState.GAME_STATE_PLAYING, bot=bot)
+    def games(self, *, bot: str = "", owner: str = "", most: int = 20) -> list[OnlineGame]:
+        """Games that are being played now, the newest first.
+
+        If a bot or an owner is named, only those in which it, or a bot of that owner, has a seat.
+        """
+        playing = GameState.GAME_STATE_PLAYING
+        request = ListGamesRequest(page_size=most, state=playing, bot=bot, owner=owner)
         found: list[GameMessage] = []
         while True:
             page = self._rpc.call(self._rpc.games.ListGames, request)

@@ -26,6 +26,7 @@ from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.live_game import GivenAnswer, LiveGame, asked_seat, new_engine
 from himeji_server.games.live_games import LiveGames
 from himeji_server.store.game_commit import CommitWriter
+from himeji_server.store.game_index import changes_of_state
 from himeji_server.store.game_records import (
     OVER,
     PLAYING,
@@ -243,6 +244,10 @@ def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
     text = entry.text()
     if engine is not None and engine.over and not ends:
         ends = result(engine, EndReason.END_REASON_FINISHED, _lost_seats(game)).SerializeToString()
+    state = OVER if ends else PLAYING
+    index_changes = b""
+    if state != change.expected_state:
+        index_changes = changes_of_state(stored.header, change.expected_state, state)
     due = ends or stored.version % VERSIONS_BETWEEN_SNAPSHOTS == 0
     return Commit(
         game_id=game.game_id,
@@ -252,7 +257,7 @@ def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
         chain=link(stored.chain, text),
         entry=text,
         snapshot=engine.dumps() if engine is not None and due else b"",
-        state=OVER if ends else PLAYING,
+        state=state,
         next_seat=NOBODY if ends or engine is None else asked_seat(engine),
         new_decision=change.new_decision,
         clock_seat=entry.seat if change.clock else NOBODY,
@@ -262,6 +267,7 @@ def _record(game: LiveGame, engine: Engine | None, change: Change) -> Commit:
         stop=change.stop,
         refusal=change.refusal,
         lost=change.lost,
+        index_changes=index_changes,
     )
 
 

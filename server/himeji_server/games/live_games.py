@@ -133,7 +133,7 @@ class LiveGames:
         entry = ChainEntry(stored.version + 1, LogCause.LOG_CAUSE_STOPPED, end_reason=reason).text()
         ends = result(None, reason, {}).SerializeToString()
         rest = entry.partition(" ")[2]
-        await self.store.void(game_id, stored.chain, link(stored.chain, entry), rest, ends)
+        await self.store.void(stored.header, stored.chain, link(stored.chain, entry), rest, ends)
         after = await self.store.load(game_id)
         if after.state != OVER:
             raise StoreUnavailable("the game changes too fast, try again")

@@ -21,7 +21,6 @@ from himeji.rules.errors import (
     NotYourDecision,
     Refused,
     SeatTaken,
-    UnknownGame,
 )
 from himeji.v1.game_pb2 import EndReason, GameResult, SeatPolicy
 
@@ -50,6 +49,8 @@ from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
+from himeji_server.store import game_index
+from himeji_server.store.game_index import Terms
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
 from himeji_server.store.presence import Presence, version_of
 from himeji_server.store.quotas import QuotaStore
@@ -59,7 +60,8 @@ STANDARD_STRIKES: Final = 3
 MOST_STRIKES: Final = 100
 MOST_ENTROPY: Final = 32
 MOST_INVITATIONS: Final = 100  # games of a bot beyond which invitations are not kept for it
-_PAGE_POSITION: Final = re.compile(r"[0-9]{15} \S+")  # in the list of games: time and id
+_POSITION: Final = re.compile("(?:[0-9a-f]{2}){7,70}")  # of a game in lists, in hexadecimal
+_SMALLEST_BATCH: Final = 20  # games that are read at once, if few are missing on a page
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,18 @@ class GameFilter:
     ladder: str = ""
     tournament: str = ""
     bot: str = ""
+    owner: str = ""
     joinable: bool = False
+
+    def lists(self, caller: Caller) -> list[Terms]:
+        """The lists of the index that all have the games of the filter."""
+        given = asdict(self)
+        found: list[Terms] = [
+            [game_index.term(field, given[field])] for field in game_index.FIELDS if given[field]
+        ]
+        if self.joinable:
+            found.append(game_index.joinable_terms(caller.owner))
+        return found or [game_index.ALL_GAMES]
 
     def fits(self, view: GameView, caller: Caller) -> bool:
         """Whether a game is in the list of a caller."""
@@ -90,8 +103,13 @@ class GameFilter:
             and self.ladder in ("", header.ladder)
             and self.tournament in ("", header.tournament)
             and (not self.bot or any(seat.bot == self.bot for seat in stored.seats))
+            and (not self.owner or any(self._owns(seat.bot) for seat in stored.seats))
             and (not self.joinable or is_joinable(view, caller))
         )
+
+    def _owns(self, bot: str) -> bool:
+        """Whether a bot is one of the owner that is searched for."""
+        return bot.startswith(f"{self.owner}/")
 
 
 class GameUseCases:
@@ -128,10 +146,6 @@ class GameUseCases:
         """The game as the store has it now; raises UnknownGame."""
         return await self._live_games.view(game_id)
 
-    async def head(self, game_id: str) -> GameView:
-        """The game without its log, which is enough for lists; raises UnknownGame."""
-        return LiveGame.of(await self._live_games.store.head(game_id)).view
-
     def now(self) -> int:
         """The store's time in milliseconds."""
         return self._live_games.now()
@@ -139,20 +153,28 @@ class GameUseCases:
     async def list_games(
         self, caller: Caller, wanted: GameFilter, page_size: int, page_token: str
     ) -> tuple[list[GameView], str]:
-        """A page of games, the newest first, and the token of the next page."""
+        """A page of games, the newest first, and the token of the next page.
+
+        It reads a limited number of games, however few of them the filter lets through: then the
+        page is short, or empty, and the next one goes on from there.
+        """
         size, query = pagination.size(page_size), sorted(asdict(wanted).items())
-        before = pagination.cursor(page_token, query)
-        if before and not _PAGE_POSITION.fullmatch(before):
-            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
-        found: list[GameView] = []
-        async for game_id, position in self._live_games.store.newest(before):
-            with contextlib.suppress(UnknownGame):
-                view = await self.head(game_id)
-                if wanted.fits(view, caller):
+        position = _position(pagination.cursor(page_token, query))
+        store, found = self._live_games.store, list[GameView]()
+        terms = await store.index.most_selective(wanted.lists(caller))
+        to_read = self.limits.games_read_per_page
+        while to_read > 0:
+            batch = min(to_read, max(size - len(found), _SMALLEST_BATCH))
+            positions, is_last = await store.index.newest(terms, position, batch)
+            for position, game in zip(positions, await store.summaries(positions), strict=True):
+                if game is not None and wanted.fits(view := LiveGame.of(game).view, caller):
                     found.append(view)
-            if len(found) == size:
-                return found, pagination.token(position, query)
-        return found, ""
+                if len(found) == size:
+                    return found, pagination.token(position.hex(), query)
+            if is_last:
+                return found, ""
+            to_read -= len(positions)
+        return found, pagination.token(position.hex(), query)
 
     async def wait(
         self, caller: Caller, game_id: str, seat: int | None, seconds: float
@@ -406,6 +428,13 @@ class GameUseCases:
     async def check_bot_exists(self, bot: str) -> None:
         """Raise UnknownAccount unless there is such a bot."""
         await self._bots.get(bot)
+
+
+def _position(cursor: str) -> bytes:
+    """The position that a page token holds, nothing for the first page; raises InvalidRequest."""
+    if cursor and not _POSITION.fullmatch(cursor):
+        raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+    return bytes.fromhex(cursor)
 
 
 def _check_new(new: NewGame) -> None:

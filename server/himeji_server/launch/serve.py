@@ -25,6 +25,7 @@ from himeji_server.rpc import grpc_server
 from himeji_server.settings import HOST, Settings
 from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store, StoreImpairedError, StoreRefusedError, without_password
+from himeji_server.store.index_migration import index_older_games
 from himeji_server.store.leases import Leases
 
 
@@ -85,7 +86,7 @@ async def open_arena(settings: Settings) -> AsyncIterator[Arena]:
         stack.push_async_callback(store.close)
         redis_text = f"{store.display_url} (speaks Redis {await store.version()})"
         accounts = Accounts(store, settings.accounts, dev=settings.dev)
-        token = await _prepare(accounts, settings)
+        token = await _prepare(store, accounts, settings)
         await stack.enter_async_context(run_in_background(*redis.tasks))
         if settings.processes > 1:
             pool = await stack.enter_async_context(worker_pool.running(settings, redis.url))
@@ -142,14 +143,18 @@ async def _connect(url: str, settings: Settings) -> Store:
     return store
 
 
-async def _prepare(accounts: Accounts, settings: Settings) -> str:
-    """Create the arena's own owners and token files; returns the files for the announcement."""
+async def _prepare(store: Store, accounts: Accounts, settings: Settings) -> str:
+    """Bring old data up to date, and create the arena's own owners and token files.
+
+    Returns the files for the announcement.
+    """
     files: dict[Path, str] = {}
     if settings.dev:
         files[settings.data.expanduser().absolute() / token_file.NAME] = LOCAL
     if settings.admin_token_file is not None:
         files[settings.admin_token_file.expanduser().absolute()] = ADMINISTRATOR
     try:
+        await index_older_games(store)
         await accounts.prepare()
         for path, owner in files.items():
             await token_file.ensure_token(path, accounts, owner)

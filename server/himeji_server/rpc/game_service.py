@@ -165,6 +165,7 @@ class GameService:
             ladder=request.ladder,
             tournament=request.tournament,
             bot=request.bot,
+            owner=request.owner,
             joinable=request.joinable,
         )
         views, token = await self._use_cases.list_games(

@@ -19,7 +19,7 @@ from himeji_server.store.game_records import Commit, CommitReply, CommitStatus
 from himeji_server.store.game_scripts import unknown_game
 from himeji_server.store.pipelining import Script, ScriptCall
 
-COMMIT: Final = Script("notify", "commit")
+COMMIT: Final = Script("notify", "index", "commit")
 COMPACT_AFTER: Final = 60_000
 """Milliseconds after its end that a game keeps its form: spectators are still reading it."""
 
@@ -50,6 +50,7 @@ class CommitArguments(NamedTuple):
     sender: str
     lost_seat: int
     lost: str
+    index_changes: bytes
 
 
 class CommitCallback(Protocol):
@@ -117,6 +118,7 @@ class CommitWriter:
             sender=self._process,
             lost_seat=NOBODY if lost is None else lost.seat,
             lost="" if lost is None else f"{lost.reason} {lost.version}",
+            index_changes=commit.index_changes,
         )
 
         receiver = CommitReceiver(commit, pending)

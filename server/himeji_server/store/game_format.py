@@ -18,6 +18,15 @@ from himeji_server.store.game_records import Entry, Snapshot, StoredGame, Stored
 _CHAIN_WORDS: Final = 4
 _NUMBERS: Final = 5
 _WORDS: Final = _CHAIN_WORDS + _NUMBERS
+_MOST_SEATS: Final = 4
+_SEAT_FIELDS: Final = ("bot", "botversion", "entropy", "left", "strikes", "lost")
+
+SUMMARY_FIELDS: Final = (
+    *("header", "secret", "state", "version", "decision", "seat", "asked", "chain", "seats"),
+    *("result", "created", "started", "ended", "creator", "expires"),
+    *(f"{name}{seat}" for seat in range(_MOST_SEATS) for name in _SEAT_FIELDS),
+)
+"""All that there is of a game but its log, its position, and what only scripts read."""
 
 
 def new_game_fields(header: Game, secret: bytes, chain: bytes, creator: str) -> dict[str, Argument]:
@@ -55,6 +64,13 @@ def parse_game(fields: Mapping[str, bytes], header: Game | None = None) -> Store
         creator=fields.get("creator", b"").decode(),
         expires=_number(fields, "expires"),
     )
+
+
+def parse_summary(values: Sequence[bytes | None]) -> StoredGame | None:
+    """Parse the SUMMARY_FIELDS of a game; None if there is no such game."""
+    pairs = zip(SUMMARY_FIELDS, values, strict=True)
+    fields = {name: value for name, value in pairs if value is not None}
+    return parse_game(fields) if "header" in fields else None
 
 
 def _number(fields: Mapping[str, bytes], name: str) -> int:

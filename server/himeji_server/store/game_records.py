@@ -144,6 +144,7 @@ class Commit:
     stop: int = 0
     refusal: str = ""  # as in the entry
     lost: LostSeat | None = None
+    index_changes: bytes = b""  # if the game begins or ends
 
 
 _OK: Final = CommitStatus.OK

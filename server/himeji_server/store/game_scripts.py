@@ -10,11 +10,11 @@ from himeji.rules.errors import UnknownGame
 
 from himeji_server.store.pipelining import Script
 
-TAKE_SEAT: Final = Script("notify", "take_seat")
-VOID: Final = Script("notify", "void_game")
-LEAVE_SEATS: Final = Script("notify", "leave_seats")
+TAKE_SEAT: Final = Script("notify", "index", "take_seat")
+VOID: Final = Script("notify", "index", "void_game")
+LEAVE_SEATS: Final = Script("notify", "index", "leave_seats")
 SUBSCRIBE: Final = Script("subscribe")
-CREATE: Final = Script("create_game")
+CREATE: Final = Script("index", "create_game")
 COUNT_STRIKE: Final = Script("count_strike")
 COMPACT: Final = Script("compact_game")
 
@@ -29,6 +29,7 @@ class TakeSeatArguments(NamedTuple):
     entropy: bytes
     request_id: str
     channel: str
+    index_changes: bytes
 
 
 class VoidArguments(NamedTuple):
@@ -41,6 +42,7 @@ class VoidArguments(NamedTuple):
     result: bytes
     channel: str
     sender: str
+    index_changes: bytes
 
 
 def unknown_game(game_id: str) -> UnknownGame:

@@ -2,30 +2,32 @@
 
 commit.lua is the one way to change a game that is played. It writes nothing unless the game still
 has the state, version and chain that its caller saw, so any number of processes may try at once
-and no lock outlives a command. All keys of a game, and the timers and the outbox that a commit
-changes with it, share one slot of a Cluster.
+and no lock outlives a command. All keys of a game, and the timers, the outbox and the index that a
+commit changes with it, share one slot of a Cluster.
 """
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from himeji.rules.errors import StoreUnavailable
 from himeji.v1.game_pb2 import Game
 from himeji.wire.chain import NOBODY
 
-from himeji_server.store import keys, replies
+from himeji_server.store import game_index, keys, replies
 from himeji_server.store.client import Store
 from himeji_server.store.cluster import slot_of
 from himeji_server.store.game_format import (
+    SUMMARY_FIELDS,
     new_game_fields,
     pack_log,
     parse_game,
     parse_log,
+    parse_summary,
     unpack_log,
 )
-from himeji_server.store.game_index import list_newest
+from himeji_server.store.game_index import GameIndex
 from himeji_server.store.game_records import (
     OVER,
     SeatRequest,
@@ -53,6 +55,7 @@ class GameStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.index = GameIndex(store)
         self.process = secrets.token_hex(4)
         """The name of this process among the subscribers of games."""
 
@@ -65,9 +68,11 @@ class GameStore:
         """
         game_id, bucket = header.game_id, keys.bucket_of(header.game_id)
         fields = new_game_fields(header, secret, chain, creator)
-        touched = [keys.game(game_id), keys.index(bucket), keys.timers(bucket)]
+        touched = [keys.game(game_id), keys.game_index(bucket), keys.timers(bucket)]
         flat = [part for field in fields.items() for part in field]
-        return int(await self._store.run(CREATE, touched, game_id, expires_after_ms, *flat))
+        entries = game_index.changes_of_creation(header)
+        created = self._store.run(CREATE, touched, game_id, expires_after_ms, entries, *flat)
+        return int(await created)
 
     async def load(self, game_id: str) -> StoredGame:
         """Load a game with its log; raises UnknownGame."""
@@ -92,6 +97,14 @@ class GameStore:
         """Load a game without its log; raises UnknownGame."""
         reply = await self._store.call("HGETALL", keys.game(game_id))
         return parse_game(_fields(game_id, reply))
+
+    async def summaries(self, positions: Sequence[bytes]) -> list[StoredGame | None]:
+        """Load games of a list, without log and position; None for one that is gone."""
+        ids = map(game_index.game_at, positions)
+        found = await asyncio.gather(
+            *(self._store.call("HMGET", keys.game(each), *SUMMARY_FIELDS) for each in ids)
+        )
+        return [parse_summary(values) for values in found]
 
     async def load_since(self, known: StoredGame) -> StoredGame:
         """Load a game with the entries of its log after a known version; raises UnknownGame.
@@ -123,8 +136,10 @@ class GameStore:
             entropy=request.entropy,
             request_id=request.request_id,
             channel=keys.game_channel_prefix(game_id),
+            index_changes=game_index.changes_of_seat(request.bot),
         )
-        touched = [keys.game(game_id), keys.timers(keys.bucket_of(game_id))]
+        bucket = keys.bucket_of(game_id)
+        touched = [keys.game(game_id), keys.timers(bucket), keys.game_index(bucket)]
         status, *seat = await self._store.run(TAKE_SEAT, touched, *arguments)
         return SeatStatus(replies.text(status)), int(seat[0]) if seat else NOBODY
 
@@ -132,8 +147,9 @@ class GameStore:
         """Open seats of a bot again in a game that waits."""
         reply = await self._store.run(
             LEAVE_SEATS,
-            [keys.game(game_id)],
+            [keys.game(game_id), keys.game_index(keys.bucket_of(game_id))],
             *(game_id, ",".join(map(str, seats)), bot, keys.game_channel_prefix(game_id)),
+            *game_index.changes_of_leaving(bot),
         )
         return SeatStatus(replies.text(reply))
 
@@ -150,9 +166,10 @@ class GameStore:
         )
 
     async def void(
-        self, game_id: str, expected_chain: bytes, chain: bytes, entry: str, result: bytes
+        self, header: Game, expected_chain: bytes, chain: bytes, entry: str, result: bytes
     ) -> None:
         """End a game whose log was lost in part, unless it is over; the entry has no version."""
+        game_id = header.game_id
         arguments = VoidArguments(
             game_id=game_id,
             expected_chain=expected_chain,
@@ -161,6 +178,7 @@ class GameStore:
             result=result,
             channel=keys.game_channel_prefix(game_id),
             sender=self.process,
+            index_changes=game_index.changes_of_end(header),
         )
         await self._store.run(VOID, keys.of_game(game_id), *arguments)
 
@@ -216,10 +234,6 @@ class GameStore:
             )
         )
         return [game_id for games in found for game_id in replies.texts(games)]
-
-    def newest(self, before: str) -> AsyncIterator[tuple[str, str]]:
-        """List ids of games, the newest first, each with the place after which the list goes on."""
-        return list_newest(self._store, before)
 
     async def now(self) -> int:
         """The store's time in milliseconds."""

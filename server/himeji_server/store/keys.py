@@ -44,13 +44,14 @@ class GameKeys(NamedTuple):
     log: str
     timers: str
     outbox: str
+    game_index: str
 
 
 @lru_cache(maxsize=1 << 14)
 def of_game(game_id: str) -> GameKeys:
     """The keys that a commit of a game touches; cached, for every commit needs them."""
     bucket = bucket_of(game_id)
-    return GameKeys(game(game_id), log(game_id), timers(bucket), outbox(bucket))
+    return GameKeys(game(game_id), log(game_id), timers(bucket), outbox(bucket), game_index(bucket))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -78,8 +79,13 @@ def game_channel(bucket: int, process: str) -> str:
     return f"{_bucket_tag(bucket)}:channel:{process}"
 
 
-def index(bucket: int) -> str:
-    """The games of a bucket by the time of their creation."""
+def game_index(bucket: int) -> str:
+    """The index of the games of a bucket; game_index.py describes its entries."""
+    return f"{_bucket_tag(bucket)}:terms"
+
+
+def games_to_index(bucket: int) -> str:
+    """Games that a version before 0.3.0 created and that are not in the index yet."""
     return f"{_bucket_tag(bucket)}:index"
 
 

@@ -50,7 +50,9 @@ class GameViews:
             state=state,
             ruleset=query.get("ruleset", ""),
             ladder=query.get("ladder", ""),
+            tournament=query.get("tournament", ""),
             bot=query.get("bot", ""),
+            owner=query.get("owner", ""),
         )
         size = _number(query.get("page_size", "0"), "page_size")
         token = query.get("page_token", "")

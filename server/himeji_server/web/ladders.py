@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from typing import Final
 
 from himeji import rules
-from himeji.rules.errors import UnknownGame
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.live_game import GameView
-from himeji_server.games.use_cases import GameUseCases
+from himeji_server.games.use_cases import GameFilter, GameUseCases
 from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.names import HOUSE
 from himeji_server.store.accounts import BotVersion
 from himeji_server.web import schemas
-from himeji_server.web.games import game_facts, moment_text, reason_text
+from himeji_server.web.games import VISITOR, game_facts, moment_text, reason_text
 
 RATED_GAMES: Final = 200
 """How many rated games of a bot its plot and its end reasons cover."""
@@ -66,7 +63,8 @@ class LadderViews:
         versions, _ = await self._accounts.bots.versions(name, VERSIONS, "")
         history, _ = await self._queries.history(name, "", 0, RATED_GAMES, "")
         rated = [_rated_game(each) for each in history]
-        games = await self._last_games(name, rated)
+        played = GameFilter(bot=name)
+        games, _ = await self._use_cases.list_games(VISITOR, played, LAST_GAMES, "")
         connected = await self._use_cases.connected(*games)
         return {
             "name": name,
@@ -83,19 +81,6 @@ class LadderViews:
             "games": [game_facts(game, connected.__contains__) for game in games],
             "records": await self._head_to_head(name, rated),
         }
-
-    async def _last_games(self, bot: str, rated: list[schemas.RatedGame]) -> list[GameView]:
-        """Games in progress and the last rated ones of a bot, without their positions.
-
-        The list of all games is not used, because it would read every game of all other bots too.
-        """
-        playing = sorted(await self._use_cases.games_of(bot))[:LAST_GAMES]
-        game_ids = dict.fromkeys([*playing, *(game["game_id"] for game in rated[:LAST_GAMES])])
-        found: list[GameView] = []
-        for game_id in game_ids:
-            with suppress(UnknownGame):
-                found.append(await self._use_cases.head(game_id))
-        return found
 
     async def _ratings(
         self, bot: str, rated: list[schemas.RatedGame]

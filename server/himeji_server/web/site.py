@@ -22,6 +22,7 @@ from starlette.routing import Mount, Route as StarletteRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from himeji_server import pagination
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.client_errors import as_error
 from himeji_server.games.use_cases import GameUseCases
@@ -181,12 +182,15 @@ class Site:
     def api(self) -> list[Route]:
         """Every route of `/api`, with its description."""
         bot = {"owner": "The owner of a bot.", "bot": "The bot's own name."}
+        most = self._settings.limits.games_read_per_page
         filters = {
             "state": "waiting, playing or over.",
             "ruleset": "The name of a ruleset.",
             "ladder": "The name of a ladder.",
+            "tournament": "The name of a tournament.",
             "bot": "A bot that takes part, as owner/name.",
-            "page_size": "How many, 50 by default, 500 at most.",
+            "owner": "The owner of a bot that takes part.",
+            "page_size": f"How many, {pagination.STANDARD_SIZE} by default, {most} at most.",
         }
         ladder, ruleset = {"ladder": "The name of a ladder."}, {"ruleset": filters["ruleset"]}
         moment = {"moment": "How many actions were played before, 0 for the set-up."}

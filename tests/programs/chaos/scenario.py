@@ -3,10 +3,11 @@
 import asyncio
 import math
 import random
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from himeji.v1 import game_service_pb2 as games
-from himeji.v1.game_pb2 import SeatPlan
+from himeji.v1.game_pb2 import GameState, SeatPlan
 
 from tests.programs.chaos.clients import StreamClient, UnaryClient
 from tests.programs.chaos.history import POLL_SECONDS, History, violations, voided
@@ -58,6 +59,7 @@ async def run(deployment, scenario, disruptions=None):
     report = Report(history)
     replays = await _replays(clients[0], history)
     report.violations = violations(history, replays, may_void=scenario.may_void)
+    report.violations += await _list_violations(clients[0], replays)
     report.violations += deployment.dead() + deployment.tracebacks()
     history.counts["games"] = len(history.games)
     history.counts["games voided"] = len(voided(replays))
@@ -152,3 +154,31 @@ async def _replays(client, history):
         if response is not None:
             found[game_id] = response.replay
     return found
+
+
+async def _list_violations(client, replays):
+    """Lists that do not have exactly the games that belong into them."""
+    states, bots = defaultdict(set), defaultdict(set)
+    for game_id, replay in replays.items():
+        states[replay.game.state].add(game_id)
+        for seat in replay.game.seats:
+            bots[seat.bot].add(game_id)
+    questions = [({"state": each}, states[each]) for each in GameState.values() if each]
+    questions += [({"bot": each}, expected) for each, expected in bots.items()]
+    questions += [({"owner": "local"}, replays.keys()), ({"owner": "nobody"}, set())]
+    return [
+        f"the list of {wanted} is wrong about {sorted(listed ^ expected)}"
+        for wanted, expected in questions
+        if (listed := await _listed(client, wanted)) != expected
+    ]
+
+
+async def _listed(client, wanted):
+    """The games of all pages of a list."""
+    found, request = set(), games.ListGamesRequest(page_size=3, **wanted)
+    while True:
+        page = await client.call("ListGames", request)
+        found |= {game.game_id for game in page.games}
+        if not page.next_page_token:
+            return found
+        request.page_token = page.next_page_token

@@ -1,7 +1,7 @@
 -- Appends one entry to a game's log and changes the game accordingly, or says why not (compare and
 -- set). All keys of a game share one slot.
 --
--- KEYS  game (hash), log (stream), timers (sorted set), outbox (stream)
+-- KEYS  game (hash), log (stream), timers (sorted set), outbox (stream), index (sorted set)
 -- ARGV  entry            the entry without its version and times
 --       snapshot         "" for none
 --       clock_seat       the seat whose clock runs, -1 for none
@@ -16,13 +16,14 @@
 --       sender           the process that commits, which needs no notification
 --       lost_seat        the seat that this entry loses, -1 for none
 --       lost             its end reason and version
+--       index_changes    see index.lua; "" unless the game begins or ends
 --
 -- Returns {"ok", version, now, charged, added, left}
 --      or {"missing"}, {"conflict", version}, {"state", state}, {"fallen", left}, {"running", left}.
-local game_key, log_key, timers_key, outbox_key = unpack(KEYS)
+local game_key, log_key, timers_key, outbox_key, game_index_key = unpack(KEYS)
 local game_id, expected_state, expected_version, expected_chain, new_chain, entry, snapshot,
   clock_seat, answered, next_seat, decision, clock_condition, new_state, result, channel, stop,
-  compact_after, sender, lost_seat, lost = unpack(ARGV)
+  compact_after, sender, lost_seat, lost, index_changes = unpack(ARGV)
 
 local state, version, chain, asked, increment, created, left, next_left, next_lost, subscribers =
   unpack(redis.call('HMGET', game_key, 'state', 'version', 'chain', 'asked', 'increment', 'created',
@@ -85,5 +86,6 @@ elseif next_seat ~= '-1' and timed then
 else
   redis.call('ZREM', timers_key, game_id)
 end
+change_index(game_index_key, index_changes, created, game_id)
 notify(subscribers, channel, game_id .. ' ' .. new_version, sender)
 return {'ok', new_version, now, charged, added, left_after}

@@ -1,12 +1,13 @@
 -- Ends a game whose log was lost in part. Nothing about the log can be relied on but its last id.
 --
--- KEYS  game (hash), log (stream), timers (sorted set), outbox (stream)
+-- KEYS  game (hash), log (stream), timers (sorted set), outbox (stream), index (sorted set)
 -- ARGV  entry: without its version and times; channel: the prefix of the subscribers' channels;
---       sender: the process that calls, which needs no notification
+--       sender: the process that calls, which needs no notification; index_changes: see index.lua
 --
 -- Returns the new version, or 0 if the game is over or has changed since.
-local game_key, log_key, timers_key, outbox_key = unpack(KEYS)
-local game_id, expected_chain, new_chain, entry, result, channel, sender = unpack(ARGV)
+local game_key, log_key, timers_key, outbox_key, game_index_key = unpack(KEYS)
+local game_id, expected_chain, new_chain, entry, result, channel, sender,
+  index_changes = unpack(ARGV)
 
 local state, version_before, chain, created, subscribers = unpack(
   redis.call('HMGET', game_key, 'state', 'version', 'chain', 'created', 'subscribers'))
@@ -22,5 +23,6 @@ redis.call('HSET', game_key, 'state', 'over', 'version', version, 'chain', new_c
   'decision', version, 'result', result, 'ended', now)
 redis.call('ZREM', timers_key, game_id)
 redis.call('XADD', outbox_key, '*', 'game', game_id, 'version', version)
+change_index(game_index_key, index_changes, created, game_id)
 notify(subscribers, channel, game_id .. ' ' .. version, sender)
 return version
