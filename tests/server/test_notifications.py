@@ -20,8 +20,10 @@ from himeji_server.store.game_records import OVER, PLAYING
 from himeji_server.store.notifications import GameNotification
 from himeji_server.store.pubsub import PubSub
 from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ConnectionError as RedisConnectionError, MovedError, ResponseError
 
+from tests.server.arena_client import with_timeout
 from tests.server.conftest import RedisProcess
 from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
 
@@ -449,6 +451,23 @@ async def test_a_lost_node_costs_no_messages_of_the_others(two_nodes):
 
 async def missed(heard):
     return None in heard
+
+
+@pytest.mark.one_redis("one of them is the node here")
+async def test_a_connection_that_closes_while_it_is_made_is_made_again(two_nodes, monkeypatch):
+    pool, connect = ConnectionPool.from_url(two_nodes["a"].url), AbstractConnection.connect
+
+    async def closed(_connection):
+        monkeypatch.setattr(AbstractConnection, "connect", connect)
+        raise RuntimeError("unable to perform operation on <TCPTransport closed=True>")
+
+    monkeypatch.setattr(AbstractConnection, "connect", closed)
+    messages = PubSub(lambda _channels: [(pool, ())]).messages(("all",), ())
+    assert await with_timeout(anext(messages)) is None, "some may have been missed"
+    client = Redis(connection_pool=ConnectionPool.from_url(two_nodes["a"].url))
+    await until(lambda: client.publish("all", "is anybody here?"))
+    await messages.aclose()
+    await client.aclose()
 
 
 async def test_a_game_that_is_dropped_is_freed_without_the_garbage_collector(one):

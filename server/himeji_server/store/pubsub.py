@@ -81,7 +81,8 @@ class PubSub:
         """Receive messages from one Redis until it is lost, or a slot has moved, and then pause."""
         connection = pool.make_connection()  # type: ignore[no-untyped-call]
         try:
-            with contextlib.suppress(RedisError, OSError):
+            # RuntimeError: uvloop's word for a transport that was closed while redis-py set it up.
+            with contextlib.suppress(RedisError, OSError, RuntimeError):
                 await connection.connect()
                 end_if_cancelled()
                 await connection.send_packed_command(b"".join(map(pack, commands)))
