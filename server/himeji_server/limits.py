@@ -59,6 +59,9 @@ class Limits:
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""
 
+    hello_seconds: float = 10.0
+    """How long a Play stream may be open before its Hello comes."""
+
     requests_at_work: int = 64
     """Requests of one stream that are handled at the same time; further ones wait."""
 
