@@ -372,6 +372,32 @@ async def test_who_leaves_a_game_before_it_begins_leaves_their_seat_open(
     assert joined.seat == 1
 
 
+async def test_who_never_had_a_seat_of_a_game_that_waits_gives_none_up(arena, bound):
+    game = await arena.create(3)
+    await arena.join(game.game_id, A, B)
+    await arena.game("Resign", game_id=game.game_id, seat=1)
+    for seat in (None, 0, 1, 2):  # seat 1 was given up, but by another bot than the token's
+        error = await refused(bound.game("Resign", game_id=game.game_id, seat=seat))
+        assert reason_of(error) == "NOT_YOUR_DECISION"
+    error = await refused(arena.game("Resign", game_id=game.game_id, seat=2))
+    assert reason_of(error) == "NOT_YOUR_DECISION"
+    after = (await arena.game("Resign", game_id=game.game_id, seat=1)).game  # a retry
+    assert [seat.bot for seat in after.seats] == [A, "", ""]
+
+
+async def test_a_token_that_is_bound_to_a_bot_cancels_only_what_that_bot_created(arena, bound):
+    meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="local/bound")
+    for plans in ([SeatPlan(), SeatPlan()], [meant, SeatPlan()]):
+        game = await arena.create(plans=plans)
+        error = await refused(bound.game("CancelGame", game_id=game.game_id))
+        assert (error.code(), reason_of(error)) == (grpc.StatusCode.PERMISSION_DENIED, "FORBIDDEN")
+        after = (await arena.game("GetGame", game_id=game.game_id)).game
+        assert after.state == GameState.GAME_STATE_WAITING
+    for canceller in (bound, arena):
+        game = await bound.create(2)
+        assert (await canceller.game("CancelGame", game_id=game.game_id)).game.state == OVER
+
+
 @pytest.mark.parametrize("end", ["played", "resigned", "cancelled", "void"])
 async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_a_stream(
     arena, raw, end

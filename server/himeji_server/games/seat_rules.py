@@ -72,11 +72,13 @@ def seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[in
     return [
         number
         for number, held in enumerate(view.stored.seats)
-        if held.bot
-        and names.owner_of(held.bot) == caller.owner
-        and caller.bot in ("", held.bot)
-        and seat in (None, number)
+        if _acts_for(caller, held.bot) and seat in (None, number)
     ]
+
+
+def _acts_for(caller: Caller, bot: str) -> bool:
+    """Whether the caller has the rights of a bot; of none, for an empty name."""
+    return bool(bot) and names.owner_of(bot) == caller.owner and caller.bot in ("", bot)
 
 
 def check_seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[int]:
@@ -85,6 +87,27 @@ def check_seats_of(view: GameView, caller: Caller, seat: int | None = None) -> l
     if not mine:
         raise NotYourDecision("you have no such seat in this game", {"game_id": view.game_id})
     return mine
+
+
+def has_given_up(view: GameView, caller: Caller, seat: int | None = None) -> bool:
+    """Whether a bot of the caller's gave up such a seat before the game began.
+
+    Of each seat the store knows the last bot that did, which is enough for a retry.
+    """
+    return any(
+        _acts_for(caller, held.given_up_by) and seat in (None, number)
+        for number, held in enumerate(view.stored.seats)
+    )
+
+
+def may_cancel(view: GameView, caller: Caller) -> bool:
+    """Whether the game is the caller's to cancel.
+
+    A token that is bound to a bot cancels what a token of the same bot created; a token for all
+    bots of the owner cancels whatever the owner created.
+    """
+    creator = view.stored.creator
+    return creator.owner == caller.owner and caller.bot in ("", creator.bot)
 
 
 def is_asked(view: GameView, caller: Caller, seat: int | None = None) -> bool:

@@ -18,7 +18,6 @@ from himeji.rules.errors import (
     GameEnded,
     InvalidRequest,
     LimitExceeded,
-    NotYourDecision,
     Refused,
     SeatTaken,
     UnknownGame,
@@ -39,9 +38,11 @@ from himeji_server.games.seat_rules import (
     check_plan,
     check_seats_of,
     check_version,
+    has_given_up,
     invitations,
     is_asked,
     is_joinable,
+    may_cancel,
     may_take,
     seats_of,
 )
@@ -50,7 +51,7 @@ from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
-from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, PLAYING, Creator, SeatRequest
 from himeji_server.store.presence import Presence, version_of
 from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
@@ -211,7 +212,8 @@ class GameUseCases:
         game_id = operation.operation_id[:20]
         await self._check_may_create(caller.owner, game_id)
         new = replace(new, expires_after_ms=int(self.limits.waiting_seconds * 1000))
-        view = await self._commands.create(new, game_id, caller.owner)
+        creator = Creator(caller.owner, caller.bot)
+        view = await self._commands.create(new, game_id, creator)
         for seat in new.plans:
             if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
                 await self._invite(seat.name, view.game_id)
@@ -315,10 +317,8 @@ class GameUseCases:
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
         """Give up the caller's seats; before the game begins they are open again."""
         view = await self.view(game_id)
-        if seat is not None and seat not in range(len(view.stored.seats)):
-            raise NotYourDecision("you have no such seat in this game", {"game_id": game_id})
-        if view.stored.state == WAITING and not seats_of(view, caller):
-            return view  # the seat was given up before, or there was none to give up
+        if not seats_of(view, caller, seat) and has_given_up(view, caller, seat):
+            return view  # a retry
         for number in check_seats_of(view, caller, seat):
             view = await self._commands.resign(game_id, view.stored.seats[number].bot, number)
         return view
@@ -326,8 +326,9 @@ class GameUseCases:
     async def cancel_own(self, caller: Caller, game_id: str, request_id: str) -> GameView:
         """Call off a game that the caller's owner created and that has not begun."""
         view = await self.view(game_id)
-        if view.stored.creator != caller.owner:
-            raise Forbidden("only who created a game cancels it", {"game_id": game_id})
+        if not may_cancel(view, caller):
+            sentence = "only who created a game cancels it, with a token of the same bot or of all"
+            raise Forbidden(sentence, {"game_id": game_id})
         content: list[object] = ["CancelGame", game_id]
         await self._requests.claim(caller.owner, request_id, content, Operation())
         view = await self._commands.cancel(game_id)

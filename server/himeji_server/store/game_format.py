@@ -13,14 +13,23 @@ from typing import Any, Final
 from himeji.v1.game_pb2 import Game
 
 from himeji_server.store.commands import Argument
-from himeji_server.store.game_records import Entry, Snapshot, StoredGame, StoredSeat, StoredState
+from himeji_server.store.game_records import (
+    Creator,
+    Entry,
+    Snapshot,
+    StoredGame,
+    StoredSeat,
+    StoredState,
+)
 
 _CHAIN_WORDS: Final = 4
 _NUMBERS: Final = 5
 _WORDS: Final = _CHAIN_WORDS + _NUMBERS
 
 
-def new_game_fields(header: Game, secret: bytes, chain: bytes, creator: str) -> dict[str, Argument]:
+def new_game_fields(
+    header: Game, secret: bytes, chain: bytes, creator: Creator
+) -> dict[str, Argument]:
     """The fields of a new game, without those that create_game.lua adds: state and times."""
     timed = header.HasField("clock")
     bank = header.clock.bank.ToMilliseconds()
@@ -30,7 +39,8 @@ def new_game_fields(header: Game, secret: bytes, chain: bytes, creator: str) -> 
         "chain": chain,
         "seats": len(header.seats),
         "increment": header.clock.increment.ToMilliseconds() if timed else "",
-        "creator": creator,
+        "creator": creator.owner,
+        "creatorbot": creator.bot,
         **{f"left{seat}": bank for seat in range(len(header.seats))},
     }
 
@@ -52,13 +62,17 @@ def parse_game(fields: Mapping[str, bytes], header: Game | None = None) -> Store
         created=_number(fields, "created"),
         started=_number(fields, "started"),
         ended=_number(fields, "ended"),
-        creator=fields.get("creator", b"").decode(),
+        creator=Creator(_text(fields, "creator"), _text(fields, "creatorbot")),
         expires=_number(fields, "expires"),
     )
 
 
 def _number(fields: Mapping[str, bytes], name: str) -> int:
     return int(fields.get(name, b"0"))
+
+
+def _text(fields: Mapping[str, bytes], name: str) -> str:
+    return fields.get(name, b"").decode()
 
 
 def _snapshot(text: bytes) -> Snapshot | None:
@@ -69,13 +83,14 @@ def _snapshot(text: bytes) -> Snapshot | None:
 def _seat(fields: Mapping[str, bytes], seat: int) -> StoredSeat:
     lost, _, lost_at = fields.get(f"lost{seat}", b"0 0").decode().partition(" ")
     return StoredSeat(
-        bot=fields.get(f"bot{seat}", b"").decode(),
+        bot=_text(fields, f"bot{seat}"),
         bot_version=_number(fields, f"botversion{seat}"),
         entropy=fields.get(f"entropy{seat}", b""),
         left=_number(fields, f"left{seat}"),
         strikes=_number(fields, f"strikes{seat}"),
         lost=int(lost),
         lost_at=int(lost_at),
+        given_up_by=_text(fields, f"givenup{seat}"),
     )
 
 

@@ -27,7 +27,9 @@ from himeji_server.store.game_format import (
 )
 from himeji_server.store.game_index import list_newest
 from himeji_server.store.game_records import (
+    NO_CREATOR,
     OVER,
+    Creator,
     SeatRequest,
     SeatStatus,
     StoredGame,
@@ -57,7 +59,12 @@ class GameStore:
         """The name of this process among the subscribers of games."""
 
     async def create(
-        self, header: Game, secret: bytes, chain: bytes, expires_after_ms: int, creator: str = ""
+        self,
+        header: Game,
+        secret: bytes,
+        chain: bytes,
+        expires_after_ms: int,
+        creator: Creator = NO_CREATOR,
     ) -> int:
         """Store a new game, once; returns the time of its creation.
 
