@@ -24,10 +24,12 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.position_pb2 import OptionValue
+from himeji.wire.verification import checks
 from himeji_server import pagination
+from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
-from himeji_server.store import keys
+from himeji_server.store import Store, keys
 from structlog.testing import capture_logs
 
 from tests.server.arena_client import (
@@ -75,6 +77,16 @@ async def bound(arena):
     scopes = [accounts.SCOPE_PLAY, accounts.SCOPE_READ]
     wish = accounts.CreateTokenRequest(owner="local", bot="local/bound", scopes=scopes)
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
+    async with connected_client(arena.address, issued.secret) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def house(arena, redis_server):
+    """A client with the token of a bot of the house, and no manners."""
+    store = await Store.connect(redis_server.url)
+    issued = await Accounts(store).issue_house_token("greedy")
+    await store.close()
     async with connected_client(arena.address, issued.secret) as opened:
         yield opened
 
@@ -303,6 +315,18 @@ async def test_a_notification_that_no_arena_of_ours_publishes_does_no_harm(arena
             publish(channel, message)
     game = await arena.new_game(A, B)
     assert (await decision_of(arena, game.game_id)).legal_actions
+
+
+async def test_a_bot_of_the_house_adds_no_entropy_even_if_it_tries_to(arena, house):
+    game = await arena.create(2)
+    assert game.chance.house_adds_no_entropy
+    await house.game("JoinGame", game_id=game.game_id, bot="house/greedy", entropy=b"chosen")
+    await arena.game("JoinGame", game_id=game.game_id, bot=A, entropy=b"mine")
+    await arena.game("Resign", game_id=game.game_id)
+    replay = await arena.replay(game.game_id)
+    assert list(replay.game.chance.seat_entropy) == [b"", b"mine"]
+    assert faults_of(replay) == []
+    assert list(checks(replay))
 
 
 # --- resigning and cancelling -----------------------------------------------------------------

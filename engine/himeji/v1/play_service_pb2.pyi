@@ -592,8 +592,8 @@ class Ready(_message.Message):
     seat: _builtins.int
     """The seat, where the bot has more than one in the game. Absent: all of them."""
     entropy: _builtins.bytes
-    """Random bytes of the bot's own that go into the chance key, up to 32; on a trusted ladder they
-    do not. Empty: none.
+    """Random bytes of the bot's own that go into the chance key, up to 32; on a trusted ladder, and
+    if the bot is of the house, they do not. Empty: none.
     """
     decline: _builtins.bool
     """True to refuse the seat. It is then as if the bot had not answered, only sooner."""

@@ -98,6 +98,7 @@ class GameCommands:
         if new.clock is not None:
             new.clock.write(header.clock)
         header.chance.commitment = commitment(secret)
+        header.chance.house_adds_no_entropy = True
         chain = first_link(header.game_id, header.chance.commitment)
         await self.live_games.store.create(header, secret, chain, new.expires_after_ms, creator)
         return await self.live_games.view(header.game_id)
