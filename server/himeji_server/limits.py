@@ -56,6 +56,15 @@ class Limits:
     waiting_games_per_owner: int = 200
     """Games that the owner created and that have not started; in the whole arena."""
 
+    inviting_games_per_pair: int = 20
+    """Unfinished games that one owner created for bots of another one; in the whole arena."""
+
+    invitations_per_bot: int = 1_000
+    """Invitations that are kept for a bot until it connects; further ones only reach it at once."""
+
+    invitations_from: int = 100
+    """Owners from whom a bot says that it accepts invitations."""
+
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""
 

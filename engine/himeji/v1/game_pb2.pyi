@@ -173,8 +173,8 @@ class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy
     SEAT_POLICY_OWNER: _SeatPolicy.ValueType  # 2
     """Any bot of one owner."""
     SEAT_POLICY_BOT: _SeatPolicy.ValueType  # 3
-    """One particular bot. It is invited: a bot that is connected and accepts invitations is seated
-    at once.
+    """One particular bot. It is invited: a bot that is connected and accepts the invitation is seated
+    at once, see Hello.accept_invitations.
     """
 
 class SeatPolicy(_SeatPolicy, metaclass=_SeatPolicyEnumTypeWrapper):
@@ -187,8 +187,8 @@ SEAT_POLICY_ANYONE: SeatPolicy.ValueType  # 1
 SEAT_POLICY_OWNER: SeatPolicy.ValueType  # 2
 """Any bot of one owner."""
 SEAT_POLICY_BOT: SeatPolicy.ValueType  # 3
-"""One particular bot. It is invited: a bot that is connected and accepts invitations is seated
-at once.
+"""One particular bot. It is invited: a bot that is connected and accepts the invitation is seated
+at once, see Hello.accept_invitations.
 """
 Global___SeatPolicy: _TypeAlias = SeatPolicy  # noqa: Y015
 

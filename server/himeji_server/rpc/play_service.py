@@ -81,7 +81,7 @@ class PlayService:
         if len(first.messages) > 1:
             raise InvalidRequest("Hello has to come alone", {"field": "messages"})
         hello = first.messages[0].hello
-        check_hello(hello)
+        check_hello(hello, self._limits)
         player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
         return Session(self._use_cases, self._queue_commands, caller, player, hello)
 

@@ -148,13 +148,18 @@ def created_version(owner_name: str, mark: str) -> str:
 
 
 def waiting_games(owner_name: str) -> str:
-    """The games that an owner created and that may still wait."""
-    return f"{_owner_tag(owner_name)}:waiting"
+    """The games that an owner created and that may still wait, by when they were added."""
+    return f"{_owner_tag(owner_name)}:waiting-games"
 
 
 def seated_games(owner_name: str) -> str:
-    """The games in which bots of an owner may have a seat."""
-    return f"{_owner_tag(owner_name)}:seated"
+    """The games in which bots of an owner may have a seat, by when they were added."""
+    return f"{_owner_tag(owner_name)}:seated-games"
+
+
+def inviting_games(creator: str, invited: str) -> str:
+    """The games that an owner created for bots of another one, by when they were added."""
+    return f"{_owner_tag(creator)}:inviting-games:{invited}"
 
 
 BOT_CHANNEL: Final = "himeji:bots"
@@ -169,6 +174,11 @@ def presence(bot: str) -> str:
 def games_of(bot: str) -> str:
     """The games in which a bot has a seat."""
     return f"himeji:games:{bot}"
+
+
+def invitations(bot: str) -> str:
+    """The games that wait for a bot because their creator named it, by when they were added."""
+    return f"himeji:invitations:{bot}"
 
 
 # Ladders. Everything of one ladder shares a slot; what also changes a game can be repeated.
