@@ -37,6 +37,9 @@ class AccountLimits:
     tokens_per_owner: int = 50
     """Tokens that are neither revoked nor expired."""
 
+    request_ids_per_owner: int = 10_000
+    """Requests that are remembered, for a day, so that a retry has no second effect."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:

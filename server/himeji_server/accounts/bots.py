@@ -36,7 +36,7 @@ class Bots:
         """With `dev`, bots of the local owner are created when they first play."""
         self._store = store
         self._presence = presence
-        self._requests = IdempotencyKeys(store)
+        self._requests = IdempotencyKeys(store, limits.request_ids_per_owner)
         self._limits = limits
         self._dev = dev
 

@@ -107,12 +107,14 @@ class AccountStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def remember_request(self, owner: str, request: str, plan: str) -> str:
-        """Store the plan of a request before it is carried out; returns that of the first such."""
-        key = keys.request_plan(owner, request)
-        return replies.text(
-            await self._store.run(_REMEMBER_REQUEST, [key], plan, REMEMBERED_SECONDS)
-        )
+    async def remember_request(self, owner: str, request: str, plan: str, most: int) -> str:
+        """Store the plan of a request before it is carried out; returns that of the first such.
+
+        Of more than `most` requests of an owner the oldest are forgotten.
+        """
+        touched = [keys.request_plans(owner), keys.request_times(owner)]
+        arguments = (request, plan, most, REMEMBERED_SECONDS)
+        return replies.text(await self._store.run(_REMEMBER_REQUEST, touched, *arguments))
 
     async def create_owner(
         self, owner: Owner, mark: str, first: FirstToken | None = None, *, if_unused: bool = False

@@ -137,9 +137,14 @@ def token(owner_name: str, token_id: str) -> str:
     return f"{_owner_tag(owner_name)}:token:{token_id}"
 
 
-def request_plan(owner_name: str, request: str) -> str:
-    """The content of a request of an owner, and what it was going to create."""
-    return f"{_owner_tag(owner_name)}:plan:{request}"
+def request_plans(owner_name: str) -> str:
+    """The contents of an owner's last requests, and what each was going to create."""
+    return f"{_owner_tag(owner_name)}:request-plans"
+
+
+def request_times(owner_name: str) -> str:
+    """The last requests of an owner, by when they came."""
+    return f"{_owner_tag(owner_name)}:request-times"
 
 
 def created_version(owner_name: str, mark: str) -> str:
