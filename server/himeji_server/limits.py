@@ -59,6 +59,9 @@ class Limits:
     waiting_games_per_owner: int = 200
     """Games that the owner created and that have not started; in the whole arena."""
 
+    games_created_per_day: int = 50_000
+    """Games that an owner creates; in the whole arena."""
+
     inviting_games_per_pair: int = 20
     """Unfinished games that one owner created for bots of another one; in the whole arena."""
 

@@ -311,6 +311,19 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         await eventually(client.create)
 
 
+async def test_games_that_are_created_within_a_day_are_limited(arena):
+    async with arena(games_created_per_day=2) as client:
+        for _ in range(3):
+            too_many = games_pb2.CreateGameRequest(ruleset="base", seats=SEATS * 5)
+            with pytest.raises(grpc.RpcError):  # what is refused was not created
+                await client.games.CreateGame(too_many, metadata=client.metadata, timeout=120)
+        for _ in range(2):
+            await client.cancel(await client.create())
+        error = await refused(client.create())
+        assert told(error) == (errors.LimitExceeded, "games_created_per_day", "2")
+        assert 0 < int(error.details[RETRY_AFTER]) <= 24 * 3_600_000
+
+
 async def test_who_fills_games_as_fast_as_they_are_created_is_not_held_up(arena):
     async with arena(waiting_games_per_owner=2) as client:
         for _ in range(8):

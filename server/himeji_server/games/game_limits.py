@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from himeji.rules.errors import HimejiError, LimitExceeded, StoreUnavailable
 from himeji.v1.game_pb2 import SeatPlan
+from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import names
 from himeji_server.games.seat_rules import invited_bots
@@ -42,8 +43,12 @@ class GameLimits:
 
         A game that is refused, here or by the block, is not counted.
         """
+        if owner == HOUSE:
+            yield
+            return
         added: list[Quota] = []
         try:
+            await self._check_day(owner)
             for each in self._quotas_of_new(owner, plans):
                 status = await self._quotas.add(each.quota, game_id, each.most)
                 if status is AddStatus.FULL:
@@ -57,10 +62,23 @@ class GameLimits:
             for quota in added:
                 await self._quotas.remove(quota, game_id)
             raise
+        if added:
+            await self._quotas.count_created(owner)
+
+    async def _check_day(self, owner: str) -> None:
+        """Raise LimitExceeded if the owner created too many games today.
+
+        Games are kept when they are over, so that this bounds what an owner adds to the store.
+        Requests at the same moment are not told apart: a few too many may pass.
+        """
+        most = self._limits.games_created_per_day
+        wait_ms = await self._quotas.wait_to_create(owner, most)
+        if wait_ms:
+            error = exceeded("games_created_per_day", most, "you created {} games within a day")
+            error.details[RETRY_AFTER] = str(wait_ms)
+            raise error
 
     def _quotas_of_new(self, owner: str, plans: Iterable[SeatPlan]) -> Iterator[_LimitedQuota]:
-        if owner == HOUSE:
-            return
         most = self._limits.inviting_games_per_pair
         invited_owners = {names.owner_of(bot) for bot in invited_bots(plans)} - {owner, HOUSE}
         for invited in sorted(invited_owners):

@@ -157,6 +157,11 @@ def waiting_games(owner_name: str) -> str:
     return f"{_owner_tag(owner_name)}:waiting-games"
 
 
+def created_games(owner_name: str) -> str:
+    """How many games an owner created within a day; it expires at the end of that day."""
+    return f"{_owner_tag(owner_name)}:created-games"
+
+
 def seated_games(owner_name: str) -> str:
     """The games in which bots of an owner may have a seat, by when they were added."""
     return f"{_owner_tag(owner_name)}:seated-games"

@@ -27,6 +27,7 @@ _WORTHWHILE: Final = 0.1
 _SOON_MS: Final = 30_000
 """How long a game that does not count yet stays in a set: the request that added it is at work."""
 
+_DAY_SECONDS: Final = 24 * 3600
 _FIELDS: Final = ("state", "creator", "bot0", "bot1", "bot2", "bot3")
 
 
@@ -78,6 +79,21 @@ class QuotaStore:
     async def remove(self, quota: Quota, game_id: str) -> None:
         """Count a game no more."""
         await game_sets.remove(self._store, quota.key, game_id)
+
+    async def wait_to_create(self, owner: str, limit: int) -> int:
+        """Milliseconds until an owner may create a game, 0 if it may now; see count_created."""
+        key = keys.created_games(owner)
+        count, left = await asyncio.gather(
+            self._store.call("GET", key), self._store.call("PTTL", key)
+        )
+        return max(1, int(left)) if int(count or 0) >= limit else 0
+
+    async def count_created(self, owner: str) -> None:
+        """Count a game that an owner created; a day begins with the first one."""
+        key = keys.created_games(owner)
+        await asyncio.gather(
+            self._store.call("INCR", key), self._store.call("EXPIRE", key, _DAY_SECONDS, "NX")
+        )
 
     async def _make_room(self, quota: Quota) -> bool:
         """Clean up a full set, unless that freed little a moment ago; whether it was done."""
