@@ -34,6 +34,9 @@ class AccountLimits:
     """All bots, retired ones included: their names stay taken."""
 
     versions_per_bot: int = 1_000
+    versions_per_owner: int = 10_000
+    """Versions that were added to bots, retired ones included, beyond the first of each."""
+
     tokens_per_owner: int = 50
     """Tokens that are neither revoked nor expired."""
 

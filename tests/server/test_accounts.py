@@ -170,6 +170,22 @@ async def test_a_request_id_with_another_content_is_refused_across_all_methods(
     await accounts.bots.create(ada, "ada/bot", "", "", "request-1")  # another owner's id
 
 
+async def test_versions_of_all_bots_of_an_owner_are_limited(store, ada, bob):
+    accounts = Accounts(store, replace(LIMITS, versions_per_owner=3))
+    await accounts.bots.create(bob, "bob/bot", "", "")
+    for name in ("ada/one", "ada/two"):
+        await accounts.bots.create(ada, name, "", "")
+    await accounts.bots.create_version(ada, "ada/one", "", "request-1")
+    await accounts.bots.create_version(ada, "ada/two", "")
+    await accounts.bots.create_version(ada, "ada/two", "")
+    with pytest.raises(errors.LimitExceeded) as raised:
+        await accounts.bots.create_version(ada, "ada/one", "")
+    assert raised.value.details == {"limit": "versions_per_owner", "allowed": "3"}
+    again = await accounts.bots.create_version(ada, "ada/one", "", "request-1")
+    assert again.number == (await accounts.bots.get("ada/one")).newest_version == 2
+    await accounts.bots.create_version(bob, "bob/bot", "")
+
+
 async def test_of_an_owners_request_ids_the_newest_are_remembered(store):
     requests = IdempotencyKeys(AccountStore(store), 3)
 

@@ -46,6 +46,7 @@ class CreateVersionStatus(StrEnum):
     MISSING = "missing"
     RETIRED = "retired"
     LIMIT = "limit"
+    TOO_MANY = "all"  # of all bots of the owner
 
 
 @dataclass(frozen=True)
@@ -203,13 +204,16 @@ class AccountStore:
         return bool(await self._store.run(_RETIRE_BOT, touched, name.short))
 
     async def create_version(
-        self, bot: BotName, label: str, mark: str, max_versions: int
+        self, bot: BotName, label: str, mark: str, limits: tuple[int, int]
     ) -> tuple[CreateVersionStatus, int]:
-        """Create a version, once; returns its number, 0 if there is none."""
+        """Create a version, once; returns its number, 0 if there is none.
+
+        The limits are of versions of the bot, and of versions of all bots of its owner.
+        """
         touched = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
-        touched.append(keys.created_version(bot.owner, mark))
+        touched += [keys.created_version(bot.owner, mark), keys.version_count(bot.owner)]
         status, *number = await self._store.run(
-            _CREATE_VERSION, touched, label, max_versions, REMEMBERED_SECONDS
+            _CREATE_VERSION, touched, label, *limits, REMEMBERED_SECONDS
         )
         return CreateVersionStatus(replies.text(status)), int(number[0]) if number else 0
 

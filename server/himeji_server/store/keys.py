@@ -122,6 +122,11 @@ def bot_versions(owner_name: str, short_name: str) -> str:
     return f"{_owner_tag(owner_name)}:versions:{short_name}"
 
 
+def version_count(owner_name: str) -> str:
+    """How many versions an owner added to bots, beyond the first one of each."""
+    return f"{_owner_tag(owner_name)}:version-count"
+
+
 def tokens(owner_name: str) -> str:
     """The ids of an owner's tokens by the time of their creation."""
     return f"{_owner_tag(owner_name)}:tokens"
