@@ -151,6 +151,9 @@ async def test_what_is_refused_is_not_counted_and_a_retry_is_not_refused(arena, 
     assert await refused(invite(eve, "vic/bot", request_id="more")) == REFUSAL
     assert raw.zcard(keys.waiting_games("eve")) == LIMIT
     assert [await invite(eve, "vic/bot", request_id=f"{n}") for n in range(LIMIT)] == games
+    await eve.game("CancelGame", game_id=games[0])
+    await invite(eve, "vic/bot")
+    assert await invite(eve, "vic/bot", request_id="0") == games[0]  # though it counts no more
     # Two owners are invited, and the refusal for one of them leaves the other as it was.
     assert await refused(eve.create(plans=[seat_for("ada/bot"), seat_for("vic/bot")])) == REFUSAL
     assert not raw.exists(keys.inviting_games("eve", "ada"))

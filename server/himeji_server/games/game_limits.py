@@ -43,18 +43,10 @@ class GameLimits:
 
         A game that is refused, here or by the block, is not counted.
         """
-        if owner == HOUSE:
-            yield
-            return
         added: list[Quota] = []
         try:
-            await self._check_day(owner)
-            for each in self._quotas_of_new(owner, plans):
-                status = await self._quotas.add(each.quota, game_id, each.most)
-                if status is AddStatus.FULL:
-                    raise each.error()
-                if status is AddStatus.ADDED:  # else by an earlier try, whose game may exist
-                    added.append(each.quota)
+            if owner != HOUSE:
+                await self._check_new(owner, game_id, plans, added)
             yield
         except StoreUnavailable:
             raise  # it may have been created
@@ -64,6 +56,25 @@ class GameLimits:
             raise
         if added:
             await self._quotas.count_created(owner)
+
+    async def _check_new(
+        self, owner: str, game_id: str, plans: Iterable[SeatPlan], added: list[Quota]
+    ) -> None:
+        """Add a new game to all quotas that it counts in, and to the list those that it is new in.
+
+        A game that exists is not refused: the request is a retry.
+        """
+        try:
+            await self._check_day(owner)
+            for each in self._quotas_of_new(owner, plans):
+                status = await self._quotas.add(each.quota, game_id, each.most)
+                if status is AddStatus.FULL:
+                    raise each.error()
+                if status is AddStatus.ADDED:
+                    added.append(each.quota)
+        except LimitExceeded:
+            if not await self._quotas.is_created(game_id):
+                raise
 
     async def _check_day(self, owner: str) -> None:
         """Raise LimitExceeded if the owner created too many games today.

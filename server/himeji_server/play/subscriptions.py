@@ -124,7 +124,9 @@ class Subscriptions:
         """Look no more at an invitation that was not accepted, whether it still stands or not."""
         if view.stored.state != WAITING:
             await self._use_cases.forget_invitation(self._player.bot, view.game_id)
-        elif not accepts_by_itself(view, self._player.bot, self._inviters):
+        elif self.accepts_invitations and not accepts_by_itself(
+            view, self._player.bot, self._inviters
+        ):
             self._passed_over.add(view.game_id)
 
     def _reject_resumed(self, game_id: str) -> None:

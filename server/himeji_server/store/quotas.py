@@ -80,6 +80,10 @@ class QuotaStore:
         """Count a game no more."""
         await game_sets.remove(self._store, quota.key, game_id)
 
+    async def is_created(self, game_id: str) -> bool:
+        """Whether there is such a game."""
+        return bool(await self._store.call("EXISTS", keys.game(game_id)))
+
     async def wait_to_create(self, owner: str, limit: int) -> int:
         """Milliseconds until an owner may create a game, 0 if it may now; see count_created."""
         key = keys.created_games(owner)
