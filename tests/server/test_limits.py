@@ -265,6 +265,7 @@ async def test_a_stream_without_hello_is_told_why_it_ends_and_makes_room(arena):
         assert "no Hello came within 0.5 seconds" in last.stream_end.message
         error = await refused(silent.read())
         assert told(error) == (errors.LimitExceeded, "hello_seconds", "0.5")
+        assert int(error.details[RETRY_AFTER]) > 0
         call, welcome = await client.stream("local/one")
         assert welcome.HasField("welcome")
         await call.done_writing()

@@ -9,7 +9,7 @@ from himeji.v1.game_pb2 import SeatPlan
 from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import names
-from himeji_server.games.seat_rules import invited_bots
+from himeji_server.games.seat_rules import invited_owners
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import exceeded
@@ -60,7 +60,7 @@ class GameLimits:
     async def _check_new(
         self, owner: str, game_id: str, plans: Iterable[SeatPlan], added: list[Quota]
     ) -> None:
-        """Add a new game to all quotas that it counts in, and to the list those that it is new in.
+        """Add a new game to the quotas that it counts in; `added` gets those that had it not yet.
 
         A game that exists is not refused: the request is a retry.
         """
@@ -91,8 +91,7 @@ class GameLimits:
 
     def _quotas_of_new(self, owner: str, plans: Iterable[SeatPlan]) -> Iterator[_LimitedQuota]:
         most = self._limits.inviting_games_per_pair
-        invited_owners = {names.owner_of(bot) for bot in invited_bots(plans)} - {owner, HOUSE}
-        for invited in sorted(invited_owners):
+        for invited in sorted(invited_owners(owner, plans)):
             sentence = f"{{}} games that you created for bots of {invited} are not over: finish one"
             quota = quotas.inviting(owner, invited)
             yield _LimitedQuota(quota, "inviting_games_per_pair", most, sentence)

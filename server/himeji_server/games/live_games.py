@@ -25,11 +25,10 @@ from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry, link
 from himeji.wire.results import result
 
-from himeji_server import names
 from himeji_server.games.game_locks import GameLocks
 from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
-from himeji_server.games.seat_rules import invited_bots
+from himeji_server.games.seat_rules import invited_bots, invited_owners
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
 from himeji_server.store.game_records import OVER, PLAYING, StoredGame
@@ -236,10 +235,11 @@ class LiveGames:
 
     async def _remove_from_bots(self, view: GameView) -> None:
         game_id, creator = view.game_id, view.stored.creator.owner
-        named = invited_bots(seat.plan for seat in view.header.seats)
+        plans = [seat.plan for seat in view.header.seats]
+        named = invited_bots(plans)
         seated = {seat.bot for seat in view.stored.seats if seat.bot}
         invited = named if creator else set()  # else a ladder or a tournament seated them
-        owners = {names.owner_of(bot) for bot in invited} - {creator}
+        owners = invited_owners(creator, plans) if creator else set()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await asyncio.gather(
                 *(self._presence.remove_game(bot, game_id) for bot in seated | named),

@@ -63,6 +63,11 @@ def invited_bots(plans: Iterable[SeatPlan]) -> set[str]:
     return {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
 
 
+def invited_owners(creator: str, plans: Iterable[SeatPlan]) -> set[str]:
+    """The other owners whose bots are named for a seat; the house is not counted among them."""
+    return {names.owner_of(bot) for bot in invited_bots(plans)} - {creator, HOUSE}
+
+
 def accepts_by_itself(view: GameView, bot: str, inviters: Collection[str]) -> bool:
     """Whether a bot that accepts invitations takes this one without a call of its owner.
 

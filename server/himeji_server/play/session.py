@@ -182,12 +182,7 @@ class Session:
 
 
 def check_hello(hello: Hello, limits: Limits) -> None:
-    """Refuse a client that speaks another protocol or plays by other rules."""
-    most = limits.invitations_from
-    if len(hello.invitations_from) > most:
-        raise exceeded("invitations_from", most, "invitations are accepted from up to {} owners")
-    for number, owner in enumerate(hello.invitations_from):
-        names.owner_name(owner, f"invitations_from[{number}]")
+    """Refuse a client with another protocol or other rules, or with inviters that cannot be."""
     if hello.protocol_version != PROTOCOL:
         raise VersionMismatch(
             f"you speak protocol {hello.protocol_version}, this server speaks {PROTOCOL}"
@@ -200,3 +195,12 @@ def check_hello(hello: Hello, limits: Limits) -> None:
                 f"this server plays {known.revision}; update your tables",
                 {"ruleset": each.ruleset},
             )
+    _check_inviters(hello, limits)
+
+
+def _check_inviters(hello: Hello, limits: Limits) -> None:
+    most = limits.invitations_from
+    if len(hello.invitations_from) > most:
+        raise exceeded("invitations_from", most, "invitations are accepted from up to {} owners")
+    for number, owner in enumerate(hello.invitations_from):
+        names.owner_name(owner, f"invitations_from[{number}]")

@@ -6,6 +6,7 @@ A view that is published becomes messages here: the seat, each decision once, lo
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -33,6 +34,7 @@ from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
+from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER, WAITING
 
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
@@ -86,7 +88,7 @@ class Subscriptions:
             if game_id in self.resumed:
                 self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
             if isinstance(error, UnknownGame):
-                await self._use_cases.forget_invitation(self._player.bot, game_id)
+                await self._forget_invitation(game_id)
             return
         finally:
             self._opening.discard(game_id)
@@ -123,11 +125,16 @@ class Subscriptions:
     async def _pass_over(self, view: GameView) -> None:
         """Look no more at an invitation that was not accepted, whether it still stands or not."""
         if view.stored.state != WAITING:
-            await self._use_cases.forget_invitation(self._player.bot, view.game_id)
+            await self._forget_invitation(view.game_id)
         elif self.accepts_invitations and not accepts_by_itself(
             view, self._player.bot, self._inviters
         ):
             self._passed_over.add(view.game_id)
+
+    async def _forget_invitation(self, game_id: str) -> None:
+        """Forget it in the store; if that fails, it is tried again when it is looked at again."""
+        with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+            await self._use_cases.forget_invitation(self._player.bot, game_id)
 
     def _reject_resumed(self, game_id: str) -> None:
         """Answer for a game that Hello.resume lists and in which the bot has no seat."""

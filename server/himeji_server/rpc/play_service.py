@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 
 from himeji.rules.errors import HimejiError, InvalidRequest
 from himeji.v1.play_service_pb2 import ClientMessage, PlayRequest, PlayResponse, ServerMessage
+from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import metrics
 from himeji_server.accounts.caller import Caller, current_caller
@@ -21,6 +22,8 @@ from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
 PLAY: Final = f"/{SERVICE}/Play"
+_HELLO_RETRY_MS: Final = 1_000
+"""When to retry after a Hello that did not come in time: the client was held up, or its network."""
 
 
 class PlayService:
@@ -71,8 +74,9 @@ class PlayService:
             async with asyncio.timeout(seconds):
                 return await anext(requests, PlayRequest())
         except TimeoutError:
-            sentence = "no Hello came within {} seconds"
-            raise exceeded("hello_seconds", seconds, sentence) from None
+            error = exceeded("hello_seconds", seconds, "no Hello came within {} seconds")
+            error.details[RETRY_AFTER] = str(_HELLO_RETRY_MS)
+            raise error from None
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:
         """The session that a Hello opens; raises the reason why it cannot."""
