@@ -34,8 +34,14 @@ class AccountLimits:
     """All bots, retired ones included: their names stay taken."""
 
     versions_per_bot: int = 1_000
+    versions_per_owner: int = 10_000
+    """Versions that were added to bots, retired ones included, beyond the first of each."""
+
     tokens_per_owner: int = 50
     """Tokens that are neither revoked nor expired."""
+
+    request_ids_per_owner: int = 10_000
+    """Requests that are remembered, for a day, so that a retry has no second effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +62,23 @@ class Limits:
     waiting_games_per_owner: int = 200
     """Games that the owner created and that have not started; in the whole arena."""
 
+    games_created_per_day: int = 50_000
+    """Games that an owner creates; in the whole arena."""
+
+    inviting_games_per_pair: int = 20
+    """Unfinished games that one owner created for bots of another one; in the whole arena."""
+
+    invitations_per_bot: int = 1_000
+    """Invitations that are kept for a bot until it connects; further ones only reach it at once."""
+
+    invitations_from: int = 100
+    """Owners from whom a bot says that it accepts invitations."""
+
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""
+
+    hello_seconds: float = 10.0
+    """How long a Play stream may be open before its Hello comes."""
 
     requests_at_work: int = 64
     """Requests of one stream that are handled at the same time; further ones wait."""

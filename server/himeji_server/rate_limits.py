@@ -21,9 +21,10 @@ _FULL_RETRY_MS: Final = 10_000
 """When to retry at a process that is full: slots become free one by one, not all at once."""
 
 
-def exceeded(name: str, most: int, sentence: str) -> LimitExceeded:
+def exceeded(name: str, most: float, sentence: str) -> LimitExceeded:
     """The error for a limit that is reached; `{}` in the sentence stands for its value."""
-    return LimitExceeded(sentence.format(most), {"limit": name, "allowed": str(most)})
+    allowed = str(most).removesuffix(".0")
+    return LimitExceeded(sentence.format(allowed), {"limit": name, "allowed": allowed})
 
 
 def too_large(name: str, what: str, size: int, most: int) -> MessageTooLarge:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from himeji.rules.errors import Forbidden, InvalidToken, TakenOver, Unavailable
 from himeji.v1.game_service_pb2 import LogCause
 from himeji_bots.random import RandomBot
 from himeji_sdk import BotFault, run
+from himeji_sdk._online.run_options import RunOptions
 
 from tests.sdk.conftest import endpoint_of
 from tests.sdk.test_client import free_target
@@ -157,6 +159,37 @@ def test_a_bot_that_wants_no_invitations_is_not_seated(endpoint, new_name):
             if asked is not None:
                 host.submit(asked.legal[0])
     assert [end.game_id for end in bystander.ended()] == [game.game_id]
+
+
+def test_who_names_owners_accepts_invitations_of_theirs_and_of_its_own(endpoint, new_name):
+    host, guest = new_name(), new_name()
+    invited = BackgroundRun(
+        RandomBot(1),
+        endpoint.target,
+        endpoint.token,
+        name=guest,
+        invitations_from=["somebody-else"],
+        games=1,
+    )
+    (end,) = run(RandomBot(2), endpoint.target, endpoint.token, name=host, against=[guest])
+    assert [each.game_id for each in invited.ended()] == [end.game_id]
+
+
+def test_the_owners_whose_invitations_are_accepted_are_sent_to_the_arena():
+    options = RunOptions(
+        name="local/bot",
+        version=0,
+        games=None,
+        invitations=False,
+        invitations_from=("ada", "eve"),
+        patience=1,
+        limit=None,
+        resign_on_fault=False,
+    )
+    hello = options.hello("test", ())
+    assert hello.accept_invitations
+    assert list(hello.invitations_from) == ["ada", "eve"]
+    assert not replace(options, invitations_from=()).hello("test", ()).accept_invitations
 
 
 def test_one_bot_may_have_two_seats_of_a_game(endpoint, name):

@@ -34,6 +34,7 @@ from himeji.wire.errors import STATUS_DETAILS, to_status
 from himeji.wire.events import to_events
 from himeji_sdk import Bot, run
 from himeji_sdk._online import runner
+from himeji_sdk._online.ladder_queues import ready_request
 from himeji_sdk._online.stream import Stream
 from himeji_sdk.connection import Backoff
 
@@ -406,6 +407,11 @@ def test_a_seating_that_wants_an_answer_gets_one_with_entropy(run_at_fake):
     assert ready[0].game_id == "g"
     assert len(ready[0].entropy) == 16
     assert not ready[0].decline
+
+
+def test_a_bot_of_the_house_adds_no_entropy():
+    assert ready_request("g", "house/greedy").ready.entropy == b""
+    assert len(ready_request("g", "households/greedy").ready.entropy) == 16
 
 
 def test_a_game_by_unknown_rules_is_given_up_and_others_go_on(run_at_fake, caplog):

@@ -109,7 +109,16 @@ def stopped():
     return writer.end(EndReason.END_REASON_ADJUDICATED)
 
 
+def with_a_house_seat(*, rule):
+    """A game in which seat 1, which added entropy, is one of the house."""
+    message = Writer().play().end()
+    message.game.seats[1].bot = "house/greedy"
+    message.game.chance.house_adds_no_entropy = rule
+    return message
+
+
 GAMES = {
+    "older than the rule about the house": lambda: with_a_house_seat(rule=False),
     "played to the end": lambda: Writer().play().end(),
     "three seats": lambda: Writer(3).play().end(),
     "a lost seat and its stand-in": lambda: Writer(3).play(9).lose(1).play().end(),
@@ -121,6 +130,24 @@ GAMES = {
 @pytest.mark.parametrize("kind", GAMES)
 def test_a_true_replay_passes_every_check(kind):
     assert told(GAMES[kind]()) == (CHECKS, None, "")
+
+
+def test_a_server_that_chose_the_key_by_entropy_of_the_house_is_caught():
+    passed, failed, message = told(with_a_house_seat(rule=True))
+    assert (passed, failed) == (["rules", "commitment"], "key")
+    assert "seat 1 is one of the house and added entropy" in message
+    hidden = with_a_house_seat(rule=True)
+    hidden.game.seats[1].bot, hidden.game.seats[1].house = "ada/greedy", True
+    assert told(hidden)[1] == "key"
+
+
+def test_it_is_said_whether_seats_of_the_house_added_entropy():
+    older = next(s for s in Replay(with_a_house_seat(rule=False)).verify() if s.startswith("key"))
+    assert "of the house among them" in older
+    message = Writer().play().end()
+    message.game.seats[0].bot, message.game.chance.house_adds_no_entropy = "house/greedy", True
+    newer = next(sentence for sentence in Replay(message).verify() if sentence.startswith("key"))
+    assert newer.endswith("the entropy of 1 of 2 seats, none of the house")
 
 
 def test_a_lost_seat_ranks_behind_all_others():

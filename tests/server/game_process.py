@@ -16,6 +16,7 @@ from himeji_server.store.game_commit import CommitWriter
 from himeji_server.store.game_records import PLAYING, SeatRequest
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
+from himeji_server.store.quotas import QuotaStore
 
 BOTS = ("ada/a", "bob/b", "eve/c", "dan/d")
 
@@ -43,7 +44,7 @@ class GameProcess:
         self.presence = Presence(store)
         self.writer = CommitWriter(store, self.games.process)
         self.subscribers = CountingSubscribers()
-        self.live_games = LiveGames(self.games, self.presence, self.subscribers)
+        self.live_games = LiveGames(self.games, self.presence, QuotaStore(store), self.subscribers)
         self.notifications = Notifications(self.live_games, self.presence)
         self.commits = Commits(self.live_games, self.writer, self.presence)
         self.commands = GameCommands(self.commits)

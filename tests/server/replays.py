@@ -62,10 +62,19 @@ def _key(chance):
     return hmac.digest(chance.secret, message, "sha256")
 
 
-def _faults_of_the_play(replay):
-    game = replay.game
+def _faults_of_the_key(game):
     if game.chance.key != _key(game.chance):
         yield "the key does not follow from the secret and the seats' entropy"
+    if not game.chance.house_adds_no_entropy:
+        yield "the game was not made under the rule that the house adds no entropy"
+    for seat, entropy in zip(game.seats, game.chance.seat_entropy, strict=True):
+        if seat.bot.startswith("house/") and entropy:
+            yield f"{seat.bot}, a bot of the house, added entropy"
+
+
+def _faults_of_the_play(replay):
+    game = replay.game
+    yield from _faults_of_the_key(game)
     options = {option.name: option.value for option in game.options}
     chance = Recorded(Keyed(game.chance.key))
     play, lost = None, {}

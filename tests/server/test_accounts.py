@@ -11,11 +11,12 @@ from himeji.rules import errors
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 from himeji_server.accounts import token_format
 from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.accounts.open_streams import OpenStreams, token_ended
 from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.limits import AccountLimits
 from himeji_server.store import Store, keys
-from himeji_server.store.accounts import AccountStore
+from himeji_server.store.accounts import REMEMBERED_SECONDS, AccountStore
 
 from tests.server.arena_client import PATIENCE, with_timeout
 
@@ -167,6 +168,60 @@ async def test_a_request_id_with_another_content_is_refused_across_all_methods(
     with pytest.raises(errors.RequestIdReused):
         await accounts.tokens.create(admin, wish(), "request-1")
     await accounts.bots.create(ada, "ada/bot", "", "", "request-1")  # another owner's id
+
+
+async def test_versions_of_all_bots_of_an_owner_are_limited(store, ada, bob):
+    accounts = Accounts(store, replace(LIMITS, versions_per_owner=3))
+    await accounts.bots.create(bob, "bob/bot", "", "")
+    for name in ("ada/one", "ada/two"):
+        await accounts.bots.create(ada, name, "", "")
+    await accounts.bots.create_version(ada, "ada/one", "", "request-1")
+    await accounts.bots.create_version(ada, "ada/two", "")
+    await accounts.bots.create_version(ada, "ada/two", "")
+    with pytest.raises(errors.LimitExceeded) as raised:
+        await accounts.bots.create_version(ada, "ada/one", "")
+    assert raised.value.details == {"limit": "versions_per_owner", "allowed": "3"}
+    again = await accounts.bots.create_version(ada, "ada/one", "", "request-1")
+    assert again.number == (await accounts.bots.get("ada/one")).newest_version == 2
+    await accounts.bots.create_version(bob, "bob/bot", "")
+
+
+async def test_of_an_owners_request_ids_the_newest_are_remembered(store):
+    requests = IdempotencyKeys(AccountStore(store), 3)
+
+    async def claim(owner, request_id):
+        return (await requests.claim(owner, request_id, ["same"], Operation())).operation_id
+
+    others = await claim("bob", "1")
+    first, *newest = [await claim("ada", f"{number}") for number in range(4)]
+    assert [await claim("ada", f"{number}") for number in range(1, 4)] == newest
+    assert await claim("ada", "0") != first
+    assert await claim("bob", "1") == others
+    plans, times = keys.request_plans("ada"), keys.request_times("ada")
+    assert await store.call("HLEN", plans) == await store.call("ZCARD", times) == 3
+    assert 0 < await store.call("TTL", plans) <= REMEMBERED_SECONDS
+
+
+async def test_a_request_id_is_forgotten_after_a_day_and_takes_no_memory_then(store):
+    requests = IdempotencyKeys(AccountStore(store), 1_000)
+    first = await requests.claim("ada", "old", ["same"], Operation())
+    times = keys.request_times("ada")
+    (request,) = await store.call("ZRANGE", times, 0, -1)
+    await store.call("ZADD", times, 1, request)
+    assert await requests.claim("ada", "new", ["same"], Operation()) != first
+    assert await store.call("HLEN", keys.request_plans("ada")) == 1
+    assert await requests.claim("ada", "old", ["same"], Operation()) != first
+
+
+async def test_strangers_do_not_make_an_owner_forget_its_requests(store, admin):
+    accounts = Accounts(store, replace(LIMITS, request_ids_per_owner=2))
+    _, issued = await accounts.create_owner(admin, "ada")
+    ada = await accounts.tokens.verify(issued.secret)
+    bot = await accounts.bots.create(ada, "ada/bot", "", "", "request-1")
+    for number in range(3):
+        with pytest.raises(errors.AlreadyExists):
+            await accounts.create_owner(None, "ada", "", f"a stranger's request {number}")
+    assert await accounts.bots.create(ada, "ada/bot", "", "", "request-1") == bot
 
 
 async def test_a_repeated_creation_after_a_rotation_kills_no_secret(accounts, admin):

@@ -24,10 +24,12 @@ from himeji.v1.game_pb2 import (
     Want,
 )
 from himeji.v1.position_pb2 import OptionValue
+from himeji.wire.verification import checks
 from himeji_server import names, pagination
+from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.seat_rules import may_take
 from himeji_server.games.use_cases import GameFilter
-from himeji_server.store import game_index, keys
+from himeji_server.store import Store, game_index, keys
 from structlog.testing import capture_logs
 
 from tests.server.arena_client import (
@@ -75,6 +77,16 @@ async def bound(arena):
     scopes = [accounts.SCOPE_PLAY, accounts.SCOPE_READ]
     wish = accounts.CreateTokenRequest(owner="local", bot="local/bound", scopes=scopes)
     issued = await arena.accounts.CreateToken(wish, metadata=arena.metadata)
+    async with connected_client(arena.address, issued.secret) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def house(arena, redis_server):
+    """A client with the token of a bot of the house, and no manners."""
+    store = await Store.connect(redis_server.url)
+    issued = await Accounts(store).issue_house_token("greedy")
+    await store.close()
     async with connected_client(arena.address, issued.secret) as opened:
         yield opened
 
@@ -305,6 +317,18 @@ async def test_a_notification_that_no_arena_of_ours_publishes_does_no_harm(arena
     assert (await decision_of(arena, game.game_id)).legal_actions
 
 
+async def test_a_bot_of_the_house_adds_no_entropy_even_if_it_tries_to(arena, house):
+    game = await arena.create(2)
+    assert game.chance.house_adds_no_entropy
+    await house.game("JoinGame", game_id=game.game_id, bot="house/greedy", entropy=b"chosen")
+    await arena.game("JoinGame", game_id=game.game_id, bot=A, entropy=b"mine")
+    await arena.game("Resign", game_id=game.game_id)
+    replay = await arena.replay(game.game_id)
+    assert list(replay.game.chance.seat_entropy) == [b"", b"mine"]
+    assert faults_of(replay) == []
+    assert list(checks(replay))
+
+
 # --- resigning and cancelling -----------------------------------------------------------------
 
 
@@ -372,6 +396,38 @@ async def test_who_leaves_a_game_before_it_begins_leaves_their_seat_open(
     assert joined.seat == 1
 
 
+async def test_who_never_had_a_seat_of_a_game_that_waits_gives_none_up(arena, bound):
+    game = await arena.create(3)
+    await arena.join(game.game_id, A, B)
+    await arena.game("Resign", game_id=game.game_id, seat=1)
+    for seat in (None, 0, 1, 2):  # seat 1 was given up, but by another bot than the token's
+        error = await refused(bound.game("Resign", game_id=game.game_id, seat=seat))
+        assert reason_of(error) == "NOT_YOUR_DECISION"
+    error = await refused(arena.game("Resign", game_id=game.game_id, seat=2))
+    assert reason_of(error) == "NOT_YOUR_DECISION"
+    after = (await arena.game("Resign", game_id=game.game_id, seat=1)).game  # a retry
+    assert [seat.bot for seat in after.seats] == [A, "", ""]
+
+
+async def test_a_token_that_is_bound_to_a_bot_cancels_only_what_that_bot_created(arena, bound):
+    meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name="local/bound")
+    for plans in ([SeatPlan(), SeatPlan()], [meant, SeatPlan()]):
+        game = await arena.create(plans=plans)
+        error = await refused(bound.game("CancelGame", game_id=game.game_id))
+        assert (error.code(), reason_of(error)) == (grpc.StatusCode.PERMISSION_DENIED, "FORBIDDEN")
+        after = (await arena.game("GetGame", game_id=game.game_id)).game
+        assert after.state == GameState.GAME_STATE_WAITING
+    for canceller in (bound, arena):
+        game = await bound.create(2)
+        assert (await canceller.game("CancelGame", game_id=game.game_id)).game.state == OVER
+
+
+def noted(raw):
+    """The keys of what the store keeps for bots, and of what it counts for pairs of owners."""
+    patterns = ("himeji:games:*", "himeji:invitations:*", "*:inviting-games:*")
+    return {key for pattern in patterns for key in raw.scan_iter(pattern)}
+
+
 @pytest.mark.parametrize("end", ["played", "resigned", "cancelled", "void"])
 async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_a_stream(
     arena, raw, end
@@ -379,8 +435,9 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
     meant = SeatPlan(policy=SeatPolicy.SEAT_POLICY_BOT, name=C)
     game = await arena.create(plans=[SeatPlan(), SeatPlan(), meant])
     await arena.join(game.game_id, A, B, *([C] if end != "cancelled" else []))
-    noted = sorted(keys.games_of(bot).encode() for bot in (A, B, C))
-    assert sorted(raw.scan_iter("himeji:games:*")) == noted
+    third = keys.invitations if end == "cancelled" else keys.games_of
+    expected = {keys.games_of(A), keys.games_of(B), third(C)}
+    assert noted(raw) == {key.encode() for key in expected}
     if end == "played":
         await asyncio.gather(*(play_by_calls(arena, game.game_id, seat) for seat in range(3)))
     elif end == "void":
@@ -389,7 +446,7 @@ async def test_nothing_is_noted_of_a_game_that_is_over_for_bots_that_never_open_
         way = "CancelGame" if end == "cancelled" else "Resign"
         await arena.game(way, game_id=game.game_id)
     assert (await arena.game("GetGame", game_id=game.game_id)).game.state == OVER
-    assert [*raw.scan_iter("himeji:games:*")] == []
+    assert noted(raw) == set()
 
 
 # --- deciding ---------------------------------------------------------------------------------

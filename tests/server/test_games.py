@@ -16,7 +16,14 @@ from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
 from himeji_server.games.messages import replay_message
 from himeji_server.store import keys
-from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest, SeatStatus
+from himeji_server.store.game_records import (
+    OVER,
+    PLAYING,
+    WAITING,
+    Creator,
+    SeatRequest,
+    SeatStatus,
+)
 
 from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
 from tests.server.replays import faults_of
@@ -568,7 +575,7 @@ async def test_a_game_that_was_called_off_begins_no_more(one, two):
 
 @pytest.mark.parametrize("creator", ["ada", "cat"])
 async def test_who_gives_up_a_seat_before_the_game_begins_leaves_it_open(one, two, creator):
-    game_id = (await one.commands.create(new_game(3), creator=creator)).game_id
+    game_id = (await one.commands.create(new_game(3), creator=Creator(creator))).game_id
     for seat in range(2):
         await one.commands.join(game_id, [seat], SeatRequest(BOTS[seat], 1, b"entropy", ""))
     for process in (two, one):  # twice is the same as once

@@ -257,6 +257,30 @@ async def test_a_full_process_refuses_streams_before_any_lookup(arena):
         assert error.details[RETRY_AFTER] == "10000"
 
 
+async def test_a_stream_without_hello_is_told_why_it_ends_and_makes_room(arena):
+    async with arena(streams_per_owner=1, hello_seconds=0.5) as client:
+        silent = PlayCall(client.player.Play(metadata=client.metadata))
+        last = await with_timeout(silent.read())
+        assert last.stream_end.kind == stream_pb2.STREAM_END_KIND_LIMIT_EXCEEDED
+        assert "no Hello came within 0.5 seconds" in last.stream_end.message
+        error = await refused(silent.read())
+        assert told(error) == (errors.LimitExceeded, "hello_seconds", "0.5")
+        assert int(error.details[RETRY_AFTER]) > 0
+        call, welcome = await client.stream("local/one")
+        assert welcome.HasField("welcome")
+        await call.done_writing()
+
+
+async def test_the_time_for_hello_does_not_end_a_stream_that_said_it(arena):
+    async with arena(hello_seconds=0.5) as client:
+        call, welcome = await client.stream("local/one")
+        assert welcome.HasField("welcome")
+        await asyncio.sleep(1.0)
+        await call.done_writing()
+        last = await with_timeout(call.read())
+        assert last.stream_end.kind == stream_pb2.STREAM_END_KIND_GOODBYE
+
+
 async def test_spectators_are_limited_and_get_the_reason_in_a_last_message(arena):
     async with arena(watchers_per_owner=1) as client:
         request = games_pb2.WatchGameRequest(game_id=await client.create())
@@ -286,6 +310,19 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         assert told(error) == (errors.LimitExceeded, "waiting_games_per_owner", "2")
         await client.cancel(games[0])
         await eventually(client.create)
+
+
+async def test_games_that_are_created_within_a_day_are_limited(arena):
+    async with arena(games_created_per_day=2) as client:
+        for _ in range(3):
+            too_many = games_pb2.CreateGameRequest(ruleset="base", seats=SEATS * 5)
+            with pytest.raises(grpc.RpcError):  # what is refused was not created
+                await client.games.CreateGame(too_many, metadata=client.metadata, timeout=120)
+        for _ in range(2):
+            await client.cancel(await client.create())
+        error = await refused(client.create())
+        assert told(error) == (errors.LimitExceeded, "games_created_per_day", "2")
+        assert 0 < int(error.details[RETRY_AFTER]) <= 24 * 3_600_000
 
 
 async def test_who_fills_games_as_fast_as_they_are_created_is_not_held_up(arena):

@@ -242,7 +242,7 @@ def test_a_game_that_goes_on_keeps_its_key_to_itself(place):
     visitor = place.visitor()
     assert visitor.json(f"/api/games/{game_id}/replay")["verified"] is None
     file = visitor.get(f"/api/games/{game_id}/replay.json").json
-    assert set(file["game"]["chance"]) <= {"commitment", "seatEntropy"}
+    assert set(file["game"]["chance"]) <= {"commitment", "seatEntropy", "houseAddsNoEntropy"}
 
 
 # --- live ---------------------------------------------------------------------------------------

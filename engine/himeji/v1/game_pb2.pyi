@@ -173,8 +173,8 @@ class _SeatPolicyEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SeatPolicy
     SEAT_POLICY_OWNER: _SeatPolicy.ValueType  # 2
     """Any bot of one owner."""
     SEAT_POLICY_BOT: _SeatPolicy.ValueType  # 3
-    """One particular bot. It is invited: a bot that is connected and accepts invitations is seated
-    at once.
+    """One particular bot. It is invited: a bot that is connected and accepts the invitation is seated
+    at once, see Hello.accept_invitations.
     """
 
 class SeatPolicy(_SeatPolicy, metaclass=_SeatPolicyEnumTypeWrapper):
@@ -187,8 +187,8 @@ SEAT_POLICY_ANYONE: SeatPolicy.ValueType  # 1
 SEAT_POLICY_OWNER: SeatPolicy.ValueType  # 2
 """Any bot of one owner."""
 SEAT_POLICY_BOT: SeatPolicy.ValueType  # 3
-"""One particular bot. It is invited: a bot that is connected and accepts invitations is seated
-at once.
+"""One particular bot. It is invited: a bot that is connected and accepts the invitation is seated
+at once, see Hello.accept_invitations.
 """
 Global___SeatPolicy: _TypeAlias = SeatPolicy  # noqa: Y015
 
@@ -491,13 +491,15 @@ class ChanceProof(_message.Message):
     """What makes the chance of a game fair and checkable.
 
     Before anybody acts the server draws a secret of 32 bytes and shows its commitment. Each seat
-    may add entropy of its own. The chance key follows from both, so that neither side chooses it:
+    may add entropy of its own. The chance key follows from both, so that the server alone does not
+    choose it, nor does a seat:
 
       commitment = SHA-256(secret)
       key        = HMAC-SHA256(secret, "himeji/v1/seat-entropy" then, for each seat in seat order,
                    one byte with the length of its entropy and the entropy itself)
 
-    After the end the secret is revealed and everybody can check every die and every card.
+    After the end the secret is revealed and everybody can check every die and every card. What this
+    proves, and what it does not, is in docs/protocol.md, section 8.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -506,12 +508,18 @@ class ChanceProof(_message.Message):
     SEAT_ENTROPY_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
+    HOUSE_ADDS_NO_ENTROPY_FIELD_NUMBER: _builtins.int
     commitment: _builtins.bytes
     """SHA-256 of the secret, 32 bytes. Present from the creation of the game on."""
     secret: _builtins.bytes
     """The secret, 32 bytes. Empty until the game is over."""
     key: _builtins.bytes
     """The chance key that follows, 32 bytes. Empty until the game is over."""
+    house_adds_no_entropy: _builtins.bool
+    """True: seats whose bots are of the owner "house" add no entropy, so their entries in
+    seat_entropy are empty; a verifier checks it. Set at the creation of the game and never changed.
+    False only for games that were created before this rule.
+    """
     @_builtins.property
     def seat_entropy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """What each seat added, in seat order, up to 32 bytes each, empty for none. Fixed, and shown,
@@ -525,10 +533,11 @@ class ChanceProof(_message.Message):
         seat_entropy: _abc.Iterable[_builtins.bytes] | None = ...,
         secret: _builtins.bytes = ...,
         key: _builtins.bytes = ...,
+        house_adds_no_entropy: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "key", b"key", "seat_entropy", b"seat_entropy", "secret", b"secret"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "house_adds_no_entropy", b"house_adds_no_entropy", "key", b"key", "seat_entropy", b"seat_entropy", "secret", b"secret"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

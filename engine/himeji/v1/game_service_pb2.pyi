@@ -162,7 +162,9 @@ class JoinGameRequest(_message.Message):
     bot_version: _builtins.int
     """The version of the bot, from 1. 0: the newest."""
     entropy: _builtins.bytes
-    """Random bytes of the bot's own that go into the chance key, up to 32. Empty: none."""
+    """Random bytes of the bot's own that go into the chance key, up to 32; those of a bot of the house
+    do not. Empty: none.
+    """
     def __init__(
         self,
         *,

@@ -129,7 +129,8 @@ class GameServiceServicer:
 
     def Resign(self, request, context):
         """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
-        again, as if it had never been taken.
+        again, as if it had never been taken. Without a seat it is NOT_YOUR_DECISION, unless the seat was
+        given up before and nobody else gave it up since.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -137,7 +138,8 @@ class GameServiceServicer:
 
     def CancelGame(self, request, context):
         """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
-        it is FORBIDDEN, after the beginning REFUSED: resign then.
+        it is FORBIDDEN, after the beginning REFUSED: resign then. A token that is bound to a bot cancels
+        only games that were created by a token of the same bot.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -51,11 +51,13 @@ class GameServiceStub:
     """
     Resign: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]
     """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
-    again, as if it had never been taken.
+    again, as if it had never been taken. Without a seat it is NOT_YOUR_DECISION, unless the seat was
+    given up before and nobody else gave it up since.
     """
     CancelGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.CancelGameRequest, _game_service_pb2.CancelGameResponse]
     """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
-    it is FORBIDDEN, after the beginning REFUSED: resign then.
+    it is FORBIDDEN, after the beginning REFUSED: resign then. A token that is bound to a bot cancels
+    only games that were created by a token of the same bot.
     """
     GetGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]
     """Gets a game without its position."""
@@ -91,11 +93,13 @@ class GameServiceAsyncStub(GameServiceStub):
     """
     Resign: _aio.UnaryUnaryMultiCallable[_game_service_pb2.ResignRequest, _game_service_pb2.ResignResponse]  # type: ignore[assignment]
     """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
-    again, as if it had never been taken.
+    again, as if it had never been taken. Without a seat it is NOT_YOUR_DECISION, unless the seat was
+    given up before and nobody else gave it up since.
     """
     CancelGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.CancelGameRequest, _game_service_pb2.CancelGameResponse]  # type: ignore[assignment]
     """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
-    it is FORBIDDEN, after the beginning REFUSED: resign then.
+    it is FORBIDDEN, after the beginning REFUSED: resign then. A token that is bound to a bot cancels
+    only games that were created by a token of the same bot.
     """
     GetGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]  # type: ignore[assignment]
     """Gets a game without its position."""
@@ -158,7 +162,8 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.ResignResponse, _abc.Awaitable[_game_service_pb2.ResignResponse]]:
         """Gives a game up; doing so twice is the same as once. Before the game begins the seat is open
-        again, as if it had never been taken.
+        again, as if it had never been taken. Without a seat it is NOT_YOUR_DECISION, unless the seat was
+        given up before and nobody else gave it up since.
         """
 
     @_abc_1.abstractmethod
@@ -168,7 +173,8 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.CancelGameResponse, _abc.Awaitable[_game_service_pb2.CancelGameResponse]]:
         """Cancels a game that the caller's owner created and that has not begun. Of somebody else's game
-        it is FORBIDDEN, after the beginning REFUSED: resign then.
+        it is FORBIDDEN, after the beginning REFUSED: resign then. A token that is bound to a bot cancels
+        only games that were created by a token of the same bot.
         """
 
     @_abc_1.abstractmethod

@@ -29,7 +29,7 @@ from himeji.v1 import game_pb2 as himeji_dot_v1_dot_game__pb2
 from himeji.v1 import stream_pb2 as himeji_dot_v1_dot_stream__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chimeji/v1/play_service.proto\x12\thimeji.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16himeji/v1/errors.proto\x1a\x14himeji/v1/game.proto\x1a\x16himeji/v1/stream.proto\"9\n\x0bPlayRequest\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.himeji.v1.ClientMessage\":\n\x0cPlayResponse\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.himeji.v1.ServerMessage\"\xfb\x01\n\rClientMessage\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12!\n\x05hello\x18\x02 \x01(\x0b\x32\x10.himeji.v1.HelloH\x00\x12!\n\x05\x65nter\x18\x03 \x01(\x0b\x32\x10.himeji.v1.EnterH\x00\x12!\n\x05leave\x18\x04 \x01(\x0b\x32\x10.himeji.v1.LeaveH\x00\x12!\n\x05ready\x18\x05 \x01(\x0b\x32\x10.himeji.v1.ReadyH\x00\x12\x1d\n\x03\x61\x63t\x18\x06 \x01(\x0b\x32\x0e.himeji.v1.ActH\x00\x12#\n\x06resign\x18\x07 \x01(\x0b\x32\x11.himeji.v1.ResignH\x00\x42\x06\n\x04\x62ody\"\xb2\x04\n\rServerMessage\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12%\n\x07welcome\x18\x02 \x01(\x0b\x32\x12.himeji.v1.WelcomeH\x00\x12\x30\n\rentered_queue\x18\x03 \x01(\x0b\x32\x17.himeji.v1.EnteredQueueH\x00\x12*\n\nleft_queue\x18\x04 \x01(\x0b\x32\x14.himeji.v1.LeftQueueH\x00\x12#\n\x06seated\x18\x05 \x01(\x0b\x32\x11.himeji.v1.SeatedH\x00\x12,\n\x0bready_noted\x18\x06 \x01(\x0b\x32\x15.himeji.v1.ReadyNotedH\x00\x12\x32\n\x0eseating_failed\x18\x07 \x01(\x0b\x32\x18.himeji.v1.SeatingFailedH\x00\x12\'\n\x08\x64\x65\x63ision\x18\x08 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12\'\n\x08\x61\x63\x63\x65pted\x18\t \x01(\x0b\x32\x13.himeji.v1.AcceptedH\x00\x12\'\n\x08rejected\x18\n \x01(\x0b\x32\x13.himeji.v1.RejectedH\x00\x12(\n\tseat_lost\x18\x0b \x01(\x0b\x32\x13.himeji.v1.SeatLostH\x00\x12(\n\tgame_over\x18\x0c \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12*\n\nstream_end\x18\r \x01(\x0b\x32\x14.himeji.v1.StreamEndH\x00\x42\x06\n\x04\x62ody\"\x9b\x02\n\x05Hello\x12\x0e\n\x06\x63lient\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\x05\x12,\n\x08rulesets\x18\x03 \x03(\x0b\x32\x1a.himeji.v1.RulesetRevision\x12\x16\n\x0e\x65ngine_version\x18\x04 \x01(\t\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.Want\x12!\n\x06resume\x18\x06 \x03(\x0b\x32\x11.himeji.v1.Resume\x12\x0b\n\x03\x62ot\x18\x07 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x08 \x01(\x05\x12\x1a\n\x12\x61\x63\x63\x65pt_invitations\x18\t \x01(\x08\x12!\n\x19next_decision_in_accepted\x18\n \x01(\x08\"4\n\x0fRulesetRevision\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\"C\n\x06Resume\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x18\n\x0b\x65vent_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_event_count\"\xef\x01\n\x07Welcome\x12\x18\n\x10protocol_version\x18\x01 \x01(\x05\x12\x0e\n\x06server\x18\x02 \x01(\t\x12\x16\n\x0e\x65ngine_version\x18\x03 \x01(\t\x12,\n\x08rulesets\x18\x04 \x03(\x0b\x32\x1a.himeji.v1.RulesetRevision\x12\x0b\n\x03\x62ot\x18\x05 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x06 \x01(\x05\x12\x10\n\x08game_ids\x18\x07 \x03(\t\x12\x0f\n\x07ladders\x18\x08 \x03(\t\x12/\n\x0bserver_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"K\n\x05\x45nter\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x11\n\tmax_games\x18\x02 \x01(\x05\x12\r\n\x05\x61gain\x18\x03 \x01(\x08\x12\x10\n\x08\x65ntry_id\x18\x04 \x01(\t\"\x17\n\x05Leave\x12\x0e\n\x06ladder\x18\x01 \x01(\t\"\x98\x01\n\x06Seated\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12\x32\n\x0eready_deadline\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\nready_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"V\n\x05Ready\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07\x65ntropy\x18\x03 \x01(\x0c\x12\x0f\n\x07\x64\x65\x63line\x18\x04 \x01(\x08\x42\x07\n\x05_seat\"<\n\x03\x41\x63t\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\x05\x12\x0f\n\x07\x61\x63tions\x18\x03 \x03(\x05\"5\n\x06Resign\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"\xf4\x02\n\x08Rejected\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.himeji.v1.ErrorReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07game_id\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\x05\x12\x0c\n\x04rule\x18\x05 \x01(\t\x12\x13\n\x06\x61\x63tion\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\rlegal_actions\x18\x07 \x03(\x05\x12\x0f\n\x07strikes\x18\x08 \x01(\x05\x12\x14\n\x0cstrike_limit\x18\t \x01(\x05\x12%\n\x08standing\x18\n \x01(\x0b\x32\x13.himeji.v1.Accepted\x12$\n\x07\x63urrent\x18\x0b \x01(\x0b\x32\x13.himeji.v1.Decision\x12.\n\x0bretry_delay\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06ladder\x18\r \x01(\t\x12\x10\n\x08incident\x18\x0e \x01(\tB\t\n\x07_action\"/\n\x0c\x45nteredQueue\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"X\n\tLeftQueue\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12*\n\x06reason\x18\x02 \x01(\x0e\x32\x1a.himeji.v1.LeftQueueReason\x12\x0f\n\x07message\x18\x03 \x01(\t\".\n\nReadyNoted\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"W\n\rSeatingFailed\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0e\n\x06ladder\x18\x02 \x01(\t\x12\x14\n\x0cstill_queued\x18\x03 \x01(\x08\x12\x0f\n\x07message\x18\x04 \x01(\t\"d\n\x08SeatLost\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12(\n\nend_reason\x18\x03 \x01(\x0e\x32\x14.himeji.v1.EndReason\x12\x0f\n\x07message\x18\x04 \x01(\t*\x95\x01\n\x0fLeftQueueReason\x12!\n\x1dLEFT_QUEUE_REASON_UNSPECIFIED\x10\x00\x12\x1b\n\x17LEFT_QUEUE_REASON_ASKED\x10\x01\x12\x1d\n\x19LEFT_QUEUE_REASON_REMOVED\x10\x02\x12#\n\x1fLEFT_QUEUE_REASON_LADDER_CLOSED\x10\x03\x32J\n\x0bPlayService\x12;\n\x04Play\x12\x16.himeji.v1.PlayRequest\x1a\x17.himeji.v1.PlayResponse(\x01\x30\x01\x42x\n\thimeji.v1B\x10PlayServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chimeji/v1/play_service.proto\x12\thimeji.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16himeji/v1/errors.proto\x1a\x14himeji/v1/game.proto\x1a\x16himeji/v1/stream.proto\"9\n\x0bPlayRequest\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.himeji.v1.ClientMessage\":\n\x0cPlayResponse\x12*\n\x08messages\x18\x01 \x03(\x0b\x32\x18.himeji.v1.ServerMessage\"\xfb\x01\n\rClientMessage\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12!\n\x05hello\x18\x02 \x01(\x0b\x32\x10.himeji.v1.HelloH\x00\x12!\n\x05\x65nter\x18\x03 \x01(\x0b\x32\x10.himeji.v1.EnterH\x00\x12!\n\x05leave\x18\x04 \x01(\x0b\x32\x10.himeji.v1.LeaveH\x00\x12!\n\x05ready\x18\x05 \x01(\x0b\x32\x10.himeji.v1.ReadyH\x00\x12\x1d\n\x03\x61\x63t\x18\x06 \x01(\x0b\x32\x0e.himeji.v1.ActH\x00\x12#\n\x06resign\x18\x07 \x01(\x0b\x32\x11.himeji.v1.ResignH\x00\x42\x06\n\x04\x62ody\"\xb2\x04\n\rServerMessage\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12%\n\x07welcome\x18\x02 \x01(\x0b\x32\x12.himeji.v1.WelcomeH\x00\x12\x30\n\rentered_queue\x18\x03 \x01(\x0b\x32\x17.himeji.v1.EnteredQueueH\x00\x12*\n\nleft_queue\x18\x04 \x01(\x0b\x32\x14.himeji.v1.LeftQueueH\x00\x12#\n\x06seated\x18\x05 \x01(\x0b\x32\x11.himeji.v1.SeatedH\x00\x12,\n\x0bready_noted\x18\x06 \x01(\x0b\x32\x15.himeji.v1.ReadyNotedH\x00\x12\x32\n\x0eseating_failed\x18\x07 \x01(\x0b\x32\x18.himeji.v1.SeatingFailedH\x00\x12\'\n\x08\x64\x65\x63ision\x18\x08 \x01(\x0b\x32\x13.himeji.v1.DecisionH\x00\x12\'\n\x08\x61\x63\x63\x65pted\x18\t \x01(\x0b\x32\x13.himeji.v1.AcceptedH\x00\x12\'\n\x08rejected\x18\n \x01(\x0b\x32\x13.himeji.v1.RejectedH\x00\x12(\n\tseat_lost\x18\x0b \x01(\x0b\x32\x13.himeji.v1.SeatLostH\x00\x12(\n\tgame_over\x18\x0c \x01(\x0b\x32\x13.himeji.v1.GameOverH\x00\x12*\n\nstream_end\x18\r \x01(\x0b\x32\x14.himeji.v1.StreamEndH\x00\x42\x06\n\x04\x62ody\"\xb5\x02\n\x05Hello\x12\x0e\n\x06\x63lient\x18\x01 \x01(\t\x12\x18\n\x10protocol_version\x18\x02 \x01(\x05\x12,\n\x08rulesets\x18\x03 \x03(\x0b\x32\x1a.himeji.v1.RulesetRevision\x12\x16\n\x0e\x65ngine_version\x18\x04 \x01(\t\x12\x1e\n\x05wants\x18\x05 \x03(\x0e\x32\x0f.himeji.v1.Want\x12!\n\x06resume\x18\x06 \x03(\x0b\x32\x11.himeji.v1.Resume\x12\x0b\n\x03\x62ot\x18\x07 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x08 \x01(\x05\x12\x1a\n\x12\x61\x63\x63\x65pt_invitations\x18\t \x01(\x08\x12!\n\x19next_decision_in_accepted\x18\n \x01(\x08\x12\x18\n\x10invitations_from\x18\x0b \x03(\t\"4\n\x0fRulesetRevision\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\"C\n\x06Resume\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x18\n\x0b\x65vent_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_event_count\"\xef\x01\n\x07Welcome\x12\x18\n\x10protocol_version\x18\x01 \x01(\x05\x12\x0e\n\x06server\x18\x02 \x01(\t\x12\x16\n\x0e\x65ngine_version\x18\x03 \x01(\t\x12,\n\x08rulesets\x18\x04 \x03(\x0b\x32\x1a.himeji.v1.RulesetRevision\x12\x0b\n\x03\x62ot\x18\x05 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x06 \x01(\x05\x12\x10\n\x08game_ids\x18\x07 \x03(\t\x12\x0f\n\x07ladders\x18\x08 \x03(\t\x12/\n\x0bserver_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"K\n\x05\x45nter\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x11\n\tmax_games\x18\x02 \x01(\x05\x12\r\n\x05\x61gain\x18\x03 \x01(\x08\x12\x10\n\x08\x65ntry_id\x18\x04 \x01(\t\"\x17\n\x05Leave\x12\x0e\n\x06ladder\x18\x01 \x01(\t\"\x98\x01\n\x06Seated\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12\x32\n\x0eready_deadline\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\nready_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"V\n\x05Ready\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07\x65ntropy\x18\x03 \x01(\x0c\x12\x0f\n\x07\x64\x65\x63line\x18\x04 \x01(\x08\x42\x07\n\x05_seat\"<\n\x03\x41\x63t\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\x05\x12\x0f\n\x07\x61\x63tions\x18\x03 \x03(\x05\"5\n\x06Resign\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x11\n\x04seat\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_seat\"\xf4\x02\n\x08Rejected\x12&\n\x06reason\x18\x01 \x01(\x0e\x32\x16.himeji.v1.ErrorReason\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x0f\n\x07game_id\x18\x03 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x04 \x01(\x05\x12\x0c\n\x04rule\x18\x05 \x01(\t\x12\x13\n\x06\x61\x63tion\x18\x06 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\rlegal_actions\x18\x07 \x03(\x05\x12\x0f\n\x07strikes\x18\x08 \x01(\x05\x12\x14\n\x0cstrike_limit\x18\t \x01(\x05\x12%\n\x08standing\x18\n \x01(\x0b\x32\x13.himeji.v1.Accepted\x12$\n\x07\x63urrent\x18\x0b \x01(\x0b\x32\x13.himeji.v1.Decision\x12.\n\x0bretry_delay\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06ladder\x18\r \x01(\t\x12\x10\n\x08incident\x18\x0e \x01(\tB\t\n\x07_action\"/\n\x0c\x45nteredQueue\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"X\n\tLeftQueue\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12*\n\x06reason\x18\x02 \x01(\x0e\x32\x1a.himeji.v1.LeftQueueReason\x12\x0f\n\x07message\x18\x03 \x01(\t\".\n\nReadyNoted\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\"W\n\rSeatingFailed\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0e\n\x06ladder\x18\x02 \x01(\t\x12\x14\n\x0cstill_queued\x18\x03 \x01(\x08\x12\x0f\n\x07message\x18\x04 \x01(\t\"d\n\x08SeatLost\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0c\n\x04seat\x18\x02 \x01(\x05\x12(\n\nend_reason\x18\x03 \x01(\x0e\x32\x14.himeji.v1.EndReason\x12\x0f\n\x07message\x18\x04 \x01(\t*\x95\x01\n\x0fLeftQueueReason\x12!\n\x1dLEFT_QUEUE_REASON_UNSPECIFIED\x10\x00\x12\x1b\n\x17LEFT_QUEUE_REASON_ASKED\x10\x01\x12\x1d\n\x19LEFT_QUEUE_REASON_REMOVED\x10\x02\x12#\n\x1fLEFT_QUEUE_REASON_LADDER_CLOSED\x10\x03\x32J\n\x0bPlayService\x12;\n\x04Play\x12\x16.himeji.v1.PlayRequest\x1a\x17.himeji.v1.PlayResponse(\x01\x30\x01\x42x\n\thimeji.v1B\x10PlayServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,8 +37,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'himeji.v1.play_service_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1B\020PlayServiceProtoP\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
-  _globals['_LEFTQUEUEREASON']._serialized_start=2983
-  _globals['_LEFTQUEUEREASON']._serialized_end=3132
+  _globals['_LEFTQUEUEREASON']._serialized_start=3009
+  _globals['_LEFTQUEUEREASON']._serialized_end=3158
   _globals['_PLAYREQUEST']._serialized_start=178
   _globals['_PLAYREQUEST']._serialized_end=235
   _globals['_PLAYRESPONSE']._serialized_start=237
@@ -48,37 +48,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SERVERMESSAGE']._serialized_start=552
   _globals['_SERVERMESSAGE']._serialized_end=1114
   _globals['_HELLO']._serialized_start=1117
-  _globals['_HELLO']._serialized_end=1400
-  _globals['_RULESETREVISION']._serialized_start=1402
-  _globals['_RULESETREVISION']._serialized_end=1454
-  _globals['_RESUME']._serialized_start=1456
-  _globals['_RESUME']._serialized_end=1523
-  _globals['_WELCOME']._serialized_start=1526
-  _globals['_WELCOME']._serialized_end=1765
-  _globals['_ENTER']._serialized_start=1767
-  _globals['_ENTER']._serialized_end=1842
-  _globals['_LEAVE']._serialized_start=1844
-  _globals['_LEAVE']._serialized_end=1867
-  _globals['_SEATED']._serialized_start=1870
-  _globals['_SEATED']._serialized_end=2022
-  _globals['_READY']._serialized_start=2024
-  _globals['_READY']._serialized_end=2110
-  _globals['_ACT']._serialized_start=2112
-  _globals['_ACT']._serialized_end=2172
-  _globals['_RESIGN']._serialized_start=2174
-  _globals['_RESIGN']._serialized_end=2227
-  _globals['_REJECTED']._serialized_start=2230
-  _globals['_REJECTED']._serialized_end=2602
-  _globals['_ENTEREDQUEUE']._serialized_start=2604
-  _globals['_ENTEREDQUEUE']._serialized_end=2651
-  _globals['_LEFTQUEUE']._serialized_start=2653
-  _globals['_LEFTQUEUE']._serialized_end=2741
-  _globals['_READYNOTED']._serialized_start=2743
-  _globals['_READYNOTED']._serialized_end=2789
-  _globals['_SEATINGFAILED']._serialized_start=2791
-  _globals['_SEATINGFAILED']._serialized_end=2878
-  _globals['_SEATLOST']._serialized_start=2880
-  _globals['_SEATLOST']._serialized_end=2980
-  _globals['_PLAYSERVICE']._serialized_start=3134
-  _globals['_PLAYSERVICE']._serialized_end=3208
+  _globals['_HELLO']._serialized_end=1426
+  _globals['_RULESETREVISION']._serialized_start=1428
+  _globals['_RULESETREVISION']._serialized_end=1480
+  _globals['_RESUME']._serialized_start=1482
+  _globals['_RESUME']._serialized_end=1549
+  _globals['_WELCOME']._serialized_start=1552
+  _globals['_WELCOME']._serialized_end=1791
+  _globals['_ENTER']._serialized_start=1793
+  _globals['_ENTER']._serialized_end=1868
+  _globals['_LEAVE']._serialized_start=1870
+  _globals['_LEAVE']._serialized_end=1893
+  _globals['_SEATED']._serialized_start=1896
+  _globals['_SEATED']._serialized_end=2048
+  _globals['_READY']._serialized_start=2050
+  _globals['_READY']._serialized_end=2136
+  _globals['_ACT']._serialized_start=2138
+  _globals['_ACT']._serialized_end=2198
+  _globals['_RESIGN']._serialized_start=2200
+  _globals['_RESIGN']._serialized_end=2253
+  _globals['_REJECTED']._serialized_start=2256
+  _globals['_REJECTED']._serialized_end=2628
+  _globals['_ENTEREDQUEUE']._serialized_start=2630
+  _globals['_ENTEREDQUEUE']._serialized_end=2677
+  _globals['_LEFTQUEUE']._serialized_start=2679
+  _globals['_LEFTQUEUE']._serialized_end=2767
+  _globals['_READYNOTED']._serialized_start=2769
+  _globals['_READYNOTED']._serialized_end=2815
+  _globals['_SEATINGFAILED']._serialized_start=2817
+  _globals['_SEATINGFAILED']._serialized_end=2904
+  _globals['_SEATLOST']._serialized_start=2906
+  _globals['_SEATLOST']._serialized_end=3006
+  _globals['_PLAYSERVICE']._serialized_start=3160
+  _globals['_PLAYSERVICE']._serialized_end=3234
 # @@protoc_insertion_point(module_scope)

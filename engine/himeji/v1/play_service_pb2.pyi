@@ -296,6 +296,7 @@ class Hello(_message.Message):
     BOT_VERSION_FIELD_NUMBER: _builtins.int
     ACCEPT_INVITATIONS_FIELD_NUMBER: _builtins.int
     NEXT_DECISION_IN_ACCEPTED_FIELD_NUMBER: _builtins.int
+    INVITATIONS_FROM_FIELD_NUMBER: _builtins.int
     client: _builtins.str
     """The client program and its version, for logs, such as "mybot/1.4 himeji-sdk/0.2.0"."""
     protocol_version: _builtins.int
@@ -309,7 +310,9 @@ class Hello(_message.Message):
     bot_version: _builtins.int
     """The version of the bot that plays, from 1. 0: the newest."""
     accept_invitations: _builtins.bool
-    """True to be seated also in games that somebody else created with this bot in a seat."""
+    """True to be seated also in games that somebody else created with this bot in a seat. Untimed
+    games of other owners are never taken like this; JoinGame takes them.
+    """
     next_decision_in_accepted: _builtins.bool
     """True to get the next decision inside Accepted where the same bot is asked again. It then does
     not come by itself: fewer messages, and the same content.
@@ -334,6 +337,12 @@ class Hello(_message.Message):
         listed game in which the bot has no seat is answered by Rejected.
         """
 
+    @_builtins.property
+    def invitations_from(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """With accept_invitations: the owners whose invitations are accepted, and those of the bot's own
+        owner always are. Empty: everybody's.
+        """
+
     def __init__(
         self,
         *,
@@ -347,10 +356,11 @@ class Hello(_message.Message):
         bot_version: _builtins.int = ...,
         accept_invitations: _builtins.bool = ...,
         next_decision_in_accepted: _builtins.bool = ...,
+        invitations_from: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_invitations", b"accept_invitations", "bot", b"bot", "bot_version", b"bot_version", "client", b"client", "engine_version", b"engine_version", "next_decision_in_accepted", b"next_decision_in_accepted", "protocol_version", b"protocol_version", "resume", b"resume", "rulesets", b"rulesets", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_invitations", b"accept_invitations", "bot", b"bot", "bot_version", b"bot_version", "client", b"client", "engine_version", b"engine_version", "invitations_from", b"invitations_from", "next_decision_in_accepted", b"next_decision_in_accepted", "protocol_version", b"protocol_version", "resume", b"resume", "rulesets", b"rulesets", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -601,8 +611,8 @@ class Ready(_message.Message):
     seat: _builtins.int
     """The seat, where the bot has more than one in the game. Absent: all of them."""
     entropy: _builtins.bytes
-    """Random bytes of the bot's own that go into the chance key, up to 32; on a trusted ladder they
-    do not. Empty: none.
+    """Random bytes of the bot's own that go into the chance key, up to 32; on a trusted ladder, and
+    if the bot is of the house, they do not. Empty: none.
     """
     decline: _builtins.bool
     """True to refuse the seat. It is then as if the bot had not answered, only sooner."""

@@ -61,6 +61,11 @@ def commitment(secret: bytes) -> bytes:
     return hashlib.sha256(secret).digest()
 
 
+def is_house(bot: str) -> bool:
+    """Whether a bot is one of the arena's own, which add no entropy to the chance of a game."""
+    return bot.startswith("house/")
+
+
 def chance_key(secret: bytes, entropy: Sequence[bytes]) -> bytes:
     """The key that follows from the secret and from what the seats added."""
     message = SEAT_ENTROPY + b"".join(bytes([len(each)]) + each for each in entropy)

@@ -1,4 +1,4 @@
-"""Checks a replay completely: nobody chose the dice, and nothing but the rules decided.
+"""Checks a replay completely: the dice follow from the key, and nothing but the rules decided.
 
 Nothing in the file is believed that can be worked out again: the commitment, the key, every result
 of chance, every position, the hash chain and the result.
@@ -6,7 +6,7 @@ of chance, every position, the hash chain and the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Final, NoReturn
 
@@ -15,9 +15,17 @@ from himeji.rules import Keyed
 from himeji.rules.chance import KEY_BYTES, Recorded
 from himeji.rules.errors import HimejiError, InvalidRequest, VersionMismatch
 from himeji.rules.game import Game as Engine, stand_in
-from himeji.v1.game_pb2 import EndReason, GameResult, GameState
+from himeji.v1.game_pb2 import EndReason, Game, GameResult, GameState
 from himeji.v1.game_service_pb2 import LogCause, LogEntry, Replay
-from himeji.wire.chain import NOBODY, ChainEntry, chance_key, commitment, first_link, link
+from himeji.wire.chain import (
+    NOBODY,
+    ChainEntry,
+    chance_key,
+    commitment,
+    first_link,
+    is_house,
+    link,
+)
 from himeji.wire.positions import from_options
 from himeji.wire.results import WITHOUT_RANKS, result
 
@@ -118,7 +126,19 @@ def _key(replay: Replay) -> str:
     if _begun(replay) and chance_key(chance.secret, entropy) != chance.key:
         _wrong("key", "it does not follow from the secret and the entropy of the seats")
     added = sum(map(bool, entropy))
-    return f"key: it follows from the secret and the entropy of {added} of {seats} seats"
+    sentence = f"key: it follows from the secret and the entropy of {added} of {seats} seats"
+    return sentence + _house_entropy(replay.game, entropy)
+
+
+def _house_entropy(game: Game, entropy: Sequence[bytes]) -> str:
+    """Check that seats of the house added nothing, if the game was made under that rule."""
+    house = [n for n, seat in enumerate(game.seats) if seat.house or is_house(seat.bot)]
+    adding = [seat for seat in house if entropy[seat]]
+    if adding and game.chance.house_adds_no_entropy:
+        _wrong("key", f"seat {adding[0]} is one of the house and added entropy")
+    if adding:
+        return ", of the house among them: the game was made before the rule that it adds none"
+    return ", none of the house" if house else ""
 
 
 def _begun(replay: Replay) -> bool:

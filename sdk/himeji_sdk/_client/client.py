@@ -110,7 +110,7 @@ class Client:
             seat=seat,
             bot=bot,
             bot_version=version,
-            entropy=new_entropy(),
+            entropy=new_entropy(bot),
         )
         answer = self._rpc.call(self._rpc.games.JoinGame, request)
         return OnlineGame(self._rpc, answer.game, answer.seat)

@@ -15,6 +15,7 @@ import grpc
 from himeji.rules.errors import DeadlineExceeded, HimejiError, Unavailable
 from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
+from himeji.wire.chain import is_house
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 
 from himeji_sdk import connection
@@ -73,6 +74,9 @@ class Retries:
         time.sleep(seconds)
 
 
-def new_entropy() -> bytes:
-    """A seat's contribution to the chance of a game, so that the arena cannot choose it alone."""
-    return secrets.token_bytes(_ENTROPY_BYTES)
+def new_entropy(bot: str) -> bytes:
+    """A seat's contribution to the chance of a game, so that the arena cannot choose it alone.
+
+    Bots of the house are the arena's own and contribute nothing.
+    """
+    return b"" if is_house(bot) else secrets.token_bytes(_ENTROPY_BYTES)

@@ -49,6 +49,12 @@ bot_version = click.option(
     type=click.IntRange(1),
     help="The version of the bot that plays; else its newest.",
 )
+invited_from = click.option(
+    "--invited-from",
+    multiple=True,
+    metavar="OWNER",
+    help="As --invited, but only games of this owner; may be given several times.",
+)
 limit = click.option(
     "--limit",
     type=click.FloatRange(0, min_open=True),

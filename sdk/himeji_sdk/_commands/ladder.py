@@ -84,6 +84,7 @@ def list_ladders(*, target: str, as_json: bool) -> None:
     "--at-once", type=click.IntRange(1, 64), default=1, help="Games of a ladder at the same time."
 )
 @click.option("--invited", is_flag=True, help="Play games that others create with this bot, too.")
+@cli_options.invited_from
 @cli_options.limit
 @click.option(
     "--resign-on-fault", is_flag=True, help="Give up games in which the bot crashes or hangs."
@@ -101,6 +102,7 @@ def join(  # noqa: PLR0913 - one parameter per option
     games: int | None,
     at_once: int,
     invited: bool,
+    invited_from: tuple[str, ...],
     limit: float | None,
     resign_on_fault: bool,
     quiet: bool,
@@ -123,6 +125,7 @@ def join(  # noqa: PLR0913 - one parameter per option
             games=games,
             at_once=at_once,
             invitations=invited,
+            invitations_from=invited_from,
             limit=limit,
             resign_on_fault=resign_on_fault,
         )

@@ -45,6 +45,7 @@ from himeji_sdk.connection import find_token
 )
 @click.option("--at-once", type=click.IntRange(1), default=1, help="Created games at a time.")
 @click.option("--invited", is_flag=True, help="Play games that others create with this bot.")
+@cli_options.invited_from
 @cli_options.limit
 @click.option(
     "--resign-on-fault", is_flag=True, help="Give up games in which the bot crashes or hangs."
@@ -71,6 +72,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     games: int | None,
     at_once: int,
     invited: bool,
+    invited_from: tuple[str, ...],
     limit: float | None,
     resign_on_fault: bool,
     patience: float,
@@ -96,6 +98,7 @@ def run(  # noqa: PLR0913 - one parameter per option
             games=games,
             at_once=at_once,
             invitations=invited,
+            invitations_from=invited_from,
             patience=patience,
             limit=limit,
             resign_on_fault=resign_on_fault,

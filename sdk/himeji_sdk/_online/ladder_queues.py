@@ -68,11 +68,11 @@ class LadderQueues:
             self._ladders.pop(left.ladder, None)
 
 
-def ready_request(game_id: str) -> ClientMessage:
-    """Accepts a seat that the arena offers."""
+def ready_request(game_id: str, bot: str) -> ClientMessage:
+    """Accepts a seat that the arena offers to a bot."""
     request = ClientMessage()
     request.ready.game_id = game_id
-    request.ready.entropy = new_entropy()
+    request.ready.entropy = new_entropy(bot)
     return request
 
 

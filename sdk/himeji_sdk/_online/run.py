@@ -33,6 +33,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
     games: int | None = None,
     at_once: int = 1,
     invitations: bool = False,
+    invitations_from: Sequence[str] = (),
     patience: float = PATIENCE_SECONDS,
     limit: float | None = None,
     resign_on_fault: bool = False,
@@ -43,10 +44,12 @@ def run(  # noqa: PLR0913 - every option has a value that works
     or those of an arena in development mode that was started in this folder.
 
     The bot plays every game in which it gets a seat: by `Client.join`, by invitation (with
-    `invitations`), or by games that are created for it: `against` names the bots of the other
-    seats, such as ["house/random"], `ruleset` and `options` what is played, `at_once` how many of
-    these games run at the same time. On `ladders`, such as ["base-2p"], it is paired by the arena,
-    `at_once` games of each at a time, and rated; it leaves their queues when it stops.
+    `invitations` from everybody, with `invitations_from` from these owners and its own; untimed
+    games of other owners are left out), or by games that are created for it: `against` names the
+    bots of the other seats, such as ["house/random"], `ruleset` and `options` what is played,
+    `at_once` how many of these games run at the same time. On `ladders`, such as ["base-2p"], it is
+    paired by the arena, `at_once` games of each at a time, and rated; it leaves their queues when
+    it stops.
 
     Give an object, and it is asked one question at a time; give a class, and each game gets an
     object and a thread of its own. `name` is the bot's name in the arena, "owner/name" or "name";
@@ -69,6 +72,7 @@ def run(  # noqa: PLR0913 - every option has a value that works
             version=version,
             games=(games or 1) if against else games,
             invitations=invitations,
+            invitations_from=tuple(invitations_from),
             patience=patience,
             limit=limit,
             resign_on_fault=resign_on_fault,

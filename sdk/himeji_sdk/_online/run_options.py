@@ -23,6 +23,7 @@ class RunOptions:
     version: int
     games: int | None
     invitations: bool
+    invitations_from: tuple[str, ...]
     patience: float
     limit: float | None
     resign_on_fault: bool
@@ -37,6 +38,7 @@ class RunOptions:
         for name in sorted(rules.RULESETS):
             hello.rulesets.add(ruleset=name, revision=rules.RULESETS[name].revision)
         hello.next_decision_in_accepted = True
-        hello.accept_invitations = self.invitations
+        hello.accept_invitations = self.invitations or bool(self.invitations_from)
+        hello.invitations_from.extend(self.invitations_from)
         hello.resume.extend(each.resume() for each in sessions)
         return hello

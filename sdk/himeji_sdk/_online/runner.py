@@ -203,7 +203,7 @@ class Runner:
         elif not self._start_session(seated):
             return
         if must_answer:
-            self._stream.send(ready_request(game.game_id))
+            self._stream.send(ready_request(game.game_id, self._options.name))
 
     def _start_session(self, seated: Seated) -> bool:
         """Begin to play a game; False if this engine cannot play it."""

@@ -49,7 +49,7 @@ class Accounts:
         """With `dev` there is a local owner, whose bots are created when they first play."""
         self._limits = limits or AccountLimits()
         self._store = AccountStore(store)
-        self.requests = IdempotencyKeys(self._store)
+        self.requests = IdempotencyKeys(self._store, self._limits.request_ids_per_owner)
         self._dev = dev
         self.bots = Bots(self._store, Presence(store), self._limits, dev=dev)
         self.tokens = Tokens(store, self._limits)
@@ -141,9 +141,8 @@ class Accounts:
                 f"{_SHORTEST_ANONYMOUS_ID} characters or more, a random UUID by preference",
                 {"field": "request_id"},
             )
-        # Kept apart from the requests that the new owner makes later.
-        anonymous_id = f"anonymous {request_id}" if request_id else ""
-        return await self.requests.claim(name, anonymous_id, content, operation)
+        # Kept apart from the requests of the owner: strangers must not make it forget those.
+        return await self.requests.claim(f"anonymous/{name}", request_id, content, operation)
 
     async def _reserve(self, name: str) -> None:
         most = self._limits.owners

@@ -36,7 +36,7 @@ class Bots:
         """With `dev`, bots of the local owner are created when they first play."""
         self._store = store
         self._presence = presence
-        self._requests = IdempotencyKeys(store)
+        self._requests = IdempotencyKeys(store, limits.request_ids_per_owner)
         self._limits = limits
         self._dev = dev
 
@@ -96,13 +96,18 @@ class Bots:
         names.check_length(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
-        most = self._limits.versions_per_bot
-        status, number = await self._store.create_version(bot, label, operation.operation_id, most)
+        most, most_in_all = self._limits.versions_per_bot, self._limits.versions_per_owner
+        status, number = await self._store.create_version(
+            bot, label, operation.operation_id, (most, most_in_all)
+        )
         refusals: dict[CreateVersionStatus, HimejiError] = {
             CreateVersionStatus.MISSING: names.unknown("bot", name),
             CreateVersionStatus.RETIRED: names.retired(name),
             CreateVersionStatus.LIMIT: exceeded(
                 "versions_per_bot", most, "a bot may have {} versions"
+            ),
+            CreateVersionStatus.TOO_MANY: exceeded(
+                "versions_per_owner", most_in_all, "{} versions of your bots were added"
             ),
         }
         if status in refusals:

@@ -33,8 +33,10 @@ class Operation:
 class IdempotencyKeys:
     """The recorded requests, by owner and request id."""
 
-    def __init__(self, store: AccountStore) -> None:
+    def __init__(self, store: AccountStore, most: int) -> None:
+        """Of more than `most` requests of an owner the oldest are forgotten."""
         self._store = store
+        self._most = most
 
     async def claim(
         self, owner: str, request_id: str, content: list[object], operation: Operation
@@ -53,7 +55,7 @@ class IdempotencyKeys:
         digest = _digest(json.dumps(content))
         record = json.dumps([digest, asdict(operation)])
         recorded_digest, recorded = json.loads(
-            await self._store.remember_request(owner, _digest(request_id), record)
+            await self._store.remember_request(owner, _digest(request_id), record, self._most)
         )
         if recorded_digest != digest:
             raise RequestIdReused(

@@ -80,7 +80,7 @@ class Tokens:
     def __init__(self, store: Store, limits: AccountLimits) -> None:
         self.store = TokenStore(store)
         self._accounts = AccountStore(store)
-        self._requests = IdempotencyKeys(self._accounts)
+        self._requests = IdempotencyKeys(self._accounts, limits.request_ids_per_owner)
         self._limits = limits
 
     async def verify(self, secret: str) -> Caller:

@@ -6,6 +6,7 @@ from himeji_server import metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.commands import GameCommands
 from himeji_server.games.commits import Commits
+from himeji_server.games.game_limits import GameLimits
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import Notifications
 from himeji_server.games.submission import Submissions
@@ -26,7 +27,8 @@ class GameAssembly:
     def __init__(self, store: Store, accounts: Accounts, limits: Limits | None = None) -> None:
         presence = Presence(store)
         games = GameStore(store)
-        live_games = LiveGames(games, presence, Subscribers())
+        quotas, limits = QuotaStore(store), limits or Limits()
+        live_games = LiveGames(games, presence, quotas, Subscribers())
         commits = Commits(live_games, CommitWriter(store, games.process), presence)
         notifications, timers = Notifications(live_games, presence), Timers(commits)
         metrics.count_games(live_games.count_playing)
@@ -36,10 +38,10 @@ class GameAssembly:
             submissions=Submissions(commits),
             notifications=notifications,
             presence=presence,
-            quotas=QuotaStore(store),
+            game_limits=GameLimits(quotas, limits),
             bots=accounts.bots,
             requests=accounts.requests,
-            limits=limits or Limits(),
+            limits=limits,
         )
         self.background: tuple[Callable[[], Coroutine[None, None, None]], ...] = (
             notifications.receive,

@@ -25,7 +25,14 @@ from himeji.wire.clock import Clock
 from himeji_server.games.commits import Commits
 from himeji_server.games.live_game import GameView
 from himeji_server.limits import Limits
-from himeji_server.store.game_records import OVER, WAITING, SeatRequest, SeatStatus
+from himeji_server.store.game_records import (
+    NO_CREATOR,
+    OVER,
+    WAITING,
+    Creator,
+    SeatRequest,
+    SeatStatus,
+)
 
 TRIES: Final = 5  # against other processes that change the same game
 
@@ -64,7 +71,9 @@ class GameCommands:
 
     # --- before the game ----------------------------------------------------------------------
 
-    async def create(self, new: NewGame, game_id: str | None = None, creator: str = "") -> GameView:
+    async def create(
+        self, new: NewGame, game_id: str | None = None, creator: Creator = NO_CREATOR
+    ) -> GameView:
         """Store a new game; it begins when all its seats are taken."""
         ruleset = rules.ruleset(new.ruleset)
         ruleset.check_seats(len(new.plans))
@@ -89,6 +98,7 @@ class GameCommands:
         if new.clock is not None:
             new.clock.write(header.clock)
         header.chance.commitment = commitment(secret)
+        header.chance.house_adds_no_entropy = True
         chain = first_link(header.game_id, header.chance.commitment)
         await self.live_games.store.create(header, secret, chain, new.expires_after_ms, creator)
         return await self.live_games.view(header.game_id)

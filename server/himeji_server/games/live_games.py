@@ -20,7 +20,7 @@ from typing import Final
 
 import structlog
 from himeji.rules.errors import StoreUnavailable, UnknownGame
-from himeji.v1.game_pb2 import EndReason, SeatPolicy
+from himeji.v1.game_pb2 import EndReason
 from himeji.v1.game_service_pb2 import LogCause
 from himeji.wire.chain import ChainEntry, link
 from himeji.wire.results import result
@@ -28,11 +28,13 @@ from himeji.wire.results import result
 from himeji_server.games.game_locks import GameLocks
 from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
+from himeji_server.games.seat_rules import invited_bots, invited_owners
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
 from himeji_server.store.game_records import OVER, PLAYING, StoredGame
 from himeji_server.store.game_store import GameStore
 from himeji_server.store.presence import Presence
+from himeji_server.store.quotas import QuotaStore, inviting
 from himeji_server.tasks import TaskSet
 
 MOST_CACHED: Final = 20_000
@@ -46,12 +48,14 @@ _log = structlog.get_logger(__name__)
 class LiveGames:
     """The games of a store as one process knows them. Any number of processes share a store."""
 
-    def __init__(self, store: GameStore, presence: Presence, subscribers: Subscribers) -> None:
+    def __init__(
+        self, store: GameStore, presence: Presence, quotas: QuotaStore, subscribers: Subscribers
+    ) -> None:
         self.store = store
         self.locks = GameLocks()
         self.cached: OrderedDict[str, LiveGame] = OrderedDict()
         self.subscribers = subscribers
-        self._presence = presence
+        self._presence, self._quotas = presence, quotas
         self._clock_offset = 0  # milliseconds by which the store's clock is ahead of ours
         self._over: OrderedDict[str, None] = OrderedDict()  # cached and over, the oldest first
         self._remembered: OrderedDict[str, LogPosition] = OrderedDict()  # of dropped games
@@ -225,17 +229,22 @@ class LiveGames:
     def _release(self, view: GameView) -> None:
         """Forget in the store that bots have to come back to this game, which is over.
 
-        What is left when this fails is removed at the bot's next Hello.
+        What is left when this fails is removed at the bot's next Hello, or when a quota is full.
         """
         self._tasks.start(self._remove_from_bots(view))
 
     async def _remove_from_bots(self, view: GameView) -> None:
-        plans = (seat.plan for seat in view.header.seats)
-        invited = {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
+        game_id, creator = view.game_id, view.stored.creator.owner
+        plans = [seat.plan for seat in view.header.seats]
+        named = invited_bots(plans)
         seated = {seat.bot for seat in view.stored.seats if seat.bot}
+        invited = named if creator else set()  # else a ladder or a tournament seated them
+        owners = invited_owners(creator, plans) if creator else set()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await asyncio.gather(
-                *(self._presence.remove_game(bot, view.game_id) for bot in seated | invited)
+                *(self._presence.remove_game(bot, game_id) for bot in seated | named),
+                *(self._presence.remove_invitation(bot, game_id) for bot in invited),
+                *(self._quotas.remove(inviting(creator, owner), game_id) for owner in owners),
             )
 
 

@@ -25,7 +25,7 @@ from himeji.v1.game_service_pb2 import (
     WatchGameRequest,
 )
 from himeji.v1.play_service_pb2 import Resume
-from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, link
+from himeji.wire.chain import NOBODY, ChainEntry, chance_key, first_link, is_house, link
 from himeji.wire.clock import deadline, time_left
 from himeji.wire.events import add_events
 from himeji.wire.positions import to_position
@@ -59,7 +59,7 @@ def game_message(view: GameView, connected: Callable[[str], bool]) -> Game:
             each.ClearField("plan")
             each.bot, each.bot_version = held.bot, held.bot_version
         # Else it is open, or meant for a bot that has not answered its seating.
-        each.house = each.bot.startswith("house/")
+        each.house = is_house(each.bot)
         each.connected = bool(each.bot) and connected(each.bot)
         each.strikes = held.strikes
         each.end_reason = EndReason.ValueType(held.lost)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from himeji.rules.errors import InvalidRequest, NotYourDecision, Refused
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 
 from himeji_server import names
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.live_game import GameView
+from himeji_server.names import HOUSE
 from himeji_server.store.game_records import PLAYING, WAITING
 
 
@@ -55,15 +58,41 @@ def is_joinable(view: GameView, caller: Caller) -> bool:
     )
 
 
+def invited_bots(plans: Iterable[SeatPlan]) -> set[str]:
+    """The bots that are named for a seat."""
+    return {plan.name for plan in plans if plan.policy == SeatPolicy.SEAT_POLICY_BOT}
+
+
+def invited_owners(creator: str, plans: Iterable[SeatPlan]) -> set[str]:
+    """The other owners whose bots are named for a seat; the house is not counted among them."""
+    return {names.owner_of(bot) for bot in invited_bots(plans)} - {creator, HOUSE}
+
+
+def accepts_by_itself(view: GameView, bot: str, inviters: Collection[str]) -> bool:
+    """Whether a bot that accepts invitations takes this one without a call of its owner.
+
+    Not from owners who are not among the inviters, if there are any, and no untimed game of another
+    owner: it might never end, and would count against the limits of the bot's owner for ever.
+    """
+    creator, owner = view.stored.creator.owner, names.owner_of(bot)
+    if creator == owner:
+        return True
+    is_timed = view.header.HasField("clock") or owner == HOUSE  # the house has no limits
+    return is_timed and (not inviters or creator in inviters)
+
+
 def invitations(view: GameView, bot: str) -> list[int]:
-    """The open seats that are meant for one bot; a ladder's seats are answered by Ready instead."""
+    """The open seats that are meant for one bot and that it did not give up before.
+
+    A ladder's seats are answered by Ready instead.
+    """
     if view.stored.state != WAITING or any(seat.bot for seat in view.header.seats):
         return []
     plans = {seat: view.header.seats[seat].plan for seat in view.open_seats()}
     return [
         seat
         for seat, plan in plans.items()
-        if plan.policy == SeatPolicy.SEAT_POLICY_BOT and plan.name == bot
+        if bot in invited_bots([plan]) and view.stored.seats[seat].given_up_by != bot
     ]
 
 
@@ -72,11 +101,13 @@ def seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[in
     return [
         number
         for number, held in enumerate(view.stored.seats)
-        if held.bot
-        and names.owner_of(held.bot) == caller.owner
-        and caller.bot in ("", held.bot)
-        and seat in (None, number)
+        if _acts_for(caller, held.bot) and seat in (None, number)
     ]
+
+
+def _acts_for(caller: Caller, bot: str) -> bool:
+    """Whether the caller has the rights of a bot; of none, for an empty name."""
+    return bool(bot) and names.owner_of(bot) == caller.owner and caller.bot in ("", bot)
 
 
 def check_seats_of(view: GameView, caller: Caller, seat: int | None = None) -> list[int]:
@@ -85,6 +116,27 @@ def check_seats_of(view: GameView, caller: Caller, seat: int | None = None) -> l
     if not mine:
         raise NotYourDecision("you have no such seat in this game", {"game_id": view.game_id})
     return mine
+
+
+def has_given_up(view: GameView, caller: Caller, seat: int | None = None) -> bool:
+    """Whether a bot of the caller's gave up such a seat before the game began.
+
+    Of each seat the store knows the last bot that did, which is enough for a retry.
+    """
+    return any(
+        _acts_for(caller, held.given_up_by) and seat in (None, number)
+        for number, held in enumerate(view.stored.seats)
+    )
+
+
+def may_cancel(view: GameView, caller: Caller) -> bool:
+    """Whether the game is the caller's to cancel.
+
+    A token that is bound to a bot cancels what a token of the same bot created; a token for all
+    bots of the owner cancels whatever the owner created.
+    """
+    creator = view.stored.creator
+    return creator.owner == caller.owner and caller.bot in ("", creator.bot)
 
 
 def is_asked(view: GameView, caller: Caller, seat: int | None = None) -> bool:

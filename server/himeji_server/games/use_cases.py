@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import Final
@@ -18,11 +18,11 @@ from himeji.rules.errors import (
     GameEnded,
     InvalidRequest,
     LimitExceeded,
-    NotYourDecision,
     Refused,
     SeatTaken,
 )
-from himeji.v1.game_pb2 import EndReason, GameResult, SeatPolicy
+from himeji.v1.game_pb2 import EndReason, GameResult
+from himeji.wire.chain import is_house
 
 from himeji_server import names, pagination
 from himeji_server.accounts.bots import Bots
@@ -30,36 +30,38 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.commands import GameCommands, NewGame
+from himeji_server.games.game_limits import GameLimits
 from himeji_server.games.live_game import GameView, LiveGame
 from himeji_server.games.live_games import LiveGames
 from himeji_server.games.notifications import POLL_SECONDS, Notifications, OnBotEvent
 from himeji_server.games.seat_rules import (
+    accepts_by_itself,
     answering_seat,
     check_plan,
     check_seats_of,
     check_version,
+    has_given_up,
     invitations,
+    invited_bots,
     is_asked,
     is_joinable,
+    may_cancel,
     may_take,
     seats_of,
 )
 from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
-from himeji_server.names import HOUSE
-from himeji_server.rate_limits import check_actions, exceeded
+from himeji_server.rate_limits import check_actions
 from himeji_server.store import game_index
 from himeji_server.store.game_index import Terms
-from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
+from himeji_server.store.game_records import OVER, PLAYING, WAITING, Creator, SeatRequest
 from himeji_server.store.presence import Presence, version_of
-from himeji_server.store.quotas import QuotaStore
 from himeji_server.tasks import wait_for
 
 STANDARD_STRIKES: Final = 3
 MOST_STRIKES: Final = 100
 MOST_ENTROPY: Final = 32
-MOST_INVITATIONS: Final = 100  # games of a bot beyond which invitations are not kept for it
 _POSITION: Final = re.compile("(?:[0-9a-f]{2}){7,70}")  # of a game in lists, in hexadecimal
 _SMALLEST_BATCH: Final = 20  # games that are read at once, if few are missing on a page
 
@@ -123,7 +125,7 @@ class GameUseCases:
         submissions: Submissions,
         notifications: Notifications,
         presence: Presence,
-        quotas: QuotaStore,
+        game_limits: GameLimits,
         bots: Bots,
         requests: IdempotencyKeys,
         limits: Limits,
@@ -136,7 +138,7 @@ class GameUseCases:
         self._submissions = submissions
         self._notifications = notifications
         self._presence = presence
-        self._quotas = quotas
+        self._game_limits = game_limits
         self._bots = bots
         self._requests = requests
 
@@ -231,12 +233,13 @@ class GameUseCases:
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         game_id = operation.operation_id[:20]
-        await self._check_may_create(caller.owner, game_id)
         new = replace(new, expires_after_ms=int(self.limits.waiting_seconds * 1000))
-        view = await self._commands.create(new, game_id, caller.owner)
-        for seat in new.plans:
-            if seat.policy == SeatPolicy.SEAT_POLICY_BOT:
-                await self._invite(seat.name, view.game_id)
+        creator = Creator(caller.owner, caller.bot)
+        async with self._game_limits.creation(caller.owner, game_id, new.plans):
+            view = await self._commands.create(new, game_id, creator)
+        if view.stored.state == WAITING:  # else it is a retry
+            for bot in sorted(invited_bots(new.plans)):
+                await self._invite(bot, view.game_id)
         return view
 
     async def seat_bots(self, new: NewGame, game_id: str) -> GameView:
@@ -249,12 +252,18 @@ class GameUseCases:
 
     async def _invite(self, bot: str, game_id: str) -> None:
         """Notify a bot of a seat that is meant for it, now and when it comes back."""
-        if len(await self._presence.games_of(bot)) < MOST_INVITATIONS:
-            await self._presence.add_game(bot, game_id)
+        await self._presence.add_invitation(bot, game_id, self.limits.invitations_per_bot)
         await self._presence.notify_seated(bot, game_id)
 
-    async def accept_invitations(self, player: Player, view: GameView) -> GameView:
-        """Take every open seat that is meant for this very bot; the game as it is then."""
+    async def accept_invitations(
+        self, player: Player, view: GameView, inviters: Collection[str]
+    ) -> GameView:
+        """Take every open seat that is meant for this very bot; the game as it is then.
+
+        `inviters` are the owners from whom it accepts invitations; nobody there means everybody.
+        """
+        if not accepts_by_itself(view, player.bot, inviters):
+            return view
         for seat in invitations(view, player.bot):
             with contextlib.suppress(SeatTaken, LimitExceeded):
                 view, _ = await self.join(player, view.game_id, seat, b"", "")
@@ -263,7 +272,13 @@ class GameUseCases:
     async def join(
         self, player: Player, game_id: str, seat: int | None, entropy: bytes, request_id: str
     ) -> tuple[GameView, int]:
-        """Take a seat that the bot may take; the game, and the seat."""
+        """Take a seat that the bot may take; the game, and the seat.
+
+        The arena knows the secret of the game, so its own bots add no entropy: by that it could
+        choose the key.
+        """
+        if is_house(player.bot):
+            entropy = b""
         if len(entropy) > MOST_ENTROPY:
             raise InvalidRequest(f"entropy has up to {MOST_ENTROPY} bytes", {"field": "entropy"})
         view = await self.view(game_id)
@@ -277,11 +292,13 @@ class GameUseCases:
         if not allowed:
             raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
         check_version(view, player.bot, player.version)
-        await self._check_may_join(player.bot, game_id)
+        await self._game_limits.check_may_join(player.bot, game_id)
         await self._presence.add_game(player.bot, game_id)
         key = await self._idempotency_key(player, game_id, seat, entropy, request_id)
         request = SeatRequest(player.bot, player.version, entropy, key)
         view, taken = await self._commands.join(game_id, allowed, request)
+        if player.bot in invited_bots(held.plan for held in view.header.seats):
+            await self._presence.remove_invitation(player.bot, game_id)
         await self._presence.notify_seated(player.bot, game_id)
         return view, taken
 
@@ -295,19 +312,6 @@ class GameUseCases:
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
         return (await self._requests.claim(owner, request_id, content, Operation())).operation_id
-
-    async def _check_may_create(self, owner: str, game_id: str) -> None:
-        """Raise LimitExceeded if the owner has too many games that wait; the house has no limit."""
-        most = self.limits.waiting_games_per_owner
-        if owner != HOUSE and not await self._quotas.add_waiting(owner, game_id, most):
-            sentence = "{} games that you created have not begun: fill or cancel one"
-            raise exceeded("waiting_games_per_owner", most, sentence)
-
-    async def _check_may_join(self, bot: str, game_id: str) -> None:
-        """Raise LimitExceeded if the owner's bots are in too many games; the house has no limit."""
-        owner, most = names.owner_of(bot), self.limits.games_per_owner
-        if owner != HOUSE and not await self._quotas.add_seated(owner, game_id, most):
-            raise exceeded("games_per_owner", most, "your bots are in {} games: finish one")
 
     # --- playing and ending ---------------------------------------------------------------------
 
@@ -337,10 +341,8 @@ class GameUseCases:
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
         """Give up the caller's seats; before the game begins they are open again."""
         view = await self.view(game_id)
-        if seat is not None and seat not in range(len(view.stored.seats)):
-            raise NotYourDecision("you have no such seat in this game", {"game_id": game_id})
-        if view.stored.state == WAITING and not seats_of(view, caller):
-            return view  # the seat was given up before, or there was none to give up
+        if not seats_of(view, caller, seat) and has_given_up(view, caller, seat):
+            return view  # a retry
         for number in check_seats_of(view, caller, seat):
             view = await self._commands.resign(game_id, view.stored.seats[number].bot, number)
         return view
@@ -348,8 +350,9 @@ class GameUseCases:
     async def cancel_own(self, caller: Caller, game_id: str, request_id: str) -> GameView:
         """Call off a game that the caller's owner created and that has not begun."""
         view = await self.view(game_id)
-        if view.stored.creator != caller.owner:
-            raise Forbidden("only who created a game cancels it", {"game_id": game_id})
+        if not may_cancel(view, caller):
+            sentence = "only who created a game cancels it, with a token of the same bot or of all"
+            raise Forbidden(sentence, {"game_id": game_id})
         content: list[object] = ["CancelGame", game_id]
         await self._requests.claim(caller.owner, request_id, content, Operation())
         view = await self._commands.cancel(game_id)
@@ -397,6 +400,14 @@ class GameUseCases:
     async def games_of(self, bot: str) -> list[str]:
         """The games that a bot has, or may have, a seat in."""
         return await self._presence.games_of(bot)
+
+    async def invitations(self, bot: str) -> list[str]:
+        """The games that wait for a bot because their creator named it."""
+        return await self._presence.invitations(bot)
+
+    async def forget_invitation(self, bot: str, game_id: str) -> None:
+        """The bot need not look at an invitation any more."""
+        await self._presence.remove_invitation(bot, game_id)
 
     async def forget_game(self, bot: str, game_id: str) -> None:
         """The bot does not have to come back to a game."""

@@ -13,6 +13,7 @@ from himeji import rules
 from himeji.rules.errors import BotRetired, StoreUnavailable, UnknownGame, VersionMismatch
 from himeji.v1.play_service_pb2 import Hello, PlayRequest, PlayResponse, ServerMessage
 
+from himeji_server import names
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.client_errors import as_error
@@ -20,10 +21,12 @@ from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.stream import LadderStream
+from himeji_server.limits import Limits
 from himeji_server.play.dispatcher import Dispatcher
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
+from himeji_server.rate_limits import exceeded
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
@@ -119,6 +122,7 @@ class Session:
             return
         for game_id in await self._use_cases.games_of(bot):
             self._subscriptions.follow(game_id)
+        await self._consider_invitations()
         for message in await self._ladder.keep_places():
             self._writer.send(message)
 
@@ -160,9 +164,11 @@ class Session:
         self._writer.send(answer)
         for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
             self._subscriptions.follow(game_id)
-        if self._subscriptions.accepts_invitations:  # those that came while it was away
-            for game_id in await self._use_cases.games_of(self.player.bot):
-                self._subscriptions.follow(game_id)
+        await self._consider_invitations()  # those that came while it was away
+
+    async def _consider_invitations(self) -> None:
+        if self._subscriptions.accepts_invitations:
+            self._subscriptions.consider(await self._use_cases.invitations(self.player.bot))
 
     async def _unfinished(self) -> list[str]:
         """The games that are not over in which the bot has a seat."""
@@ -180,8 +186,8 @@ class Session:
         return unfinished
 
 
-def check_hello(hello: Hello) -> None:
-    """Refuse a client that speaks another protocol or plays by other rules."""
+def check_hello(hello: Hello, limits: Limits) -> None:
+    """Refuse a client with another protocol or other rules, or with inviters that cannot be."""
     if hello.protocol_version != PROTOCOL:
         raise VersionMismatch(
             f"you speak protocol {hello.protocol_version}, this server speaks {PROTOCOL}"
@@ -194,3 +200,12 @@ def check_hello(hello: Hello) -> None:
                 f"this server plays {known.revision}; update your tables",
                 {"ruleset": each.ruleset},
             )
+    _check_inviters(hello, limits)
+
+
+def _check_inviters(hello: Hello, limits: Limits) -> None:
+    most = limits.invitations_from
+    if len(hello.invitations_from) > most:
+        raise exceeded("invitations_from", most, "invitations are accepted from up to {} owners")
+    for number, owner in enumerate(hello.invitations_from):
+        names.owner_name(owner, f"invitations_from[{number}]")

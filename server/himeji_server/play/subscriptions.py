@@ -6,11 +6,12 @@ A view that is published becomes messages here: the seat, each decision once, lo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable
+from himeji.rules.errors import HimejiError, NotYourDecision, StoreUnavailable, UnknownGame
 from himeji.v1.game_pb2 import Accepted, Decision, EndReason
 from himeji.v1.play_service_pb2 import Hello, SeatLost, ServerMessage
 
@@ -27,11 +28,13 @@ from himeji_server.games.messages import (
 )
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.rejections import rejection
+from himeji_server.games.seat_rules import accepts_by_itself
 from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
+from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER, WAITING
 
 MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them within a moment
@@ -51,12 +54,13 @@ class Subscriptions:
         self._use_cases, self._writer = use_cases, writer
         self._ladder, self._player = ladder, player
         self.accepts_invitations = hello.accept_invitations
+        self._inviters = frozenset(hello.invitations_from)  # empty: everybody
         self._wants = frozenset(hello.wants)
         self._next_in_accepted = hello.next_decision_in_accepted
         self.resumed = {each.game_id: event_count(each) for each in hello.resume}
         self._games: dict[str, GameFeed] = {}
         self._opening: set[str] = set()  # games that are about to be followed
-        self._declined: set[str] = set()  # games of which this stream gave its seat back
+        self._passed_over: set[str] = set()  # invitations that this stream does not accept
         self._over: dict[str, None] = {}  # games whose end was sent, the oldest first
 
     def follow(self, game_id: str) -> None:
@@ -66,6 +70,16 @@ class Subscriptions:
             self._opening.add(game_id)
             self._writer.start(self._open, game_id)
 
+    def consider(self, invitations: Sequence[str]) -> None:
+        """Accept those of the bot's invitations that the client wants to accept.
+
+        What was passed over is not looked at again: anybody can send invitations.
+        """
+        self._passed_over.intersection_update(invitations)
+        for game_id in invitations:
+            if game_id not in self._passed_over:
+                self.follow(game_id)
+
     async def _open(self, game_id: str) -> None:
         """Take the seat that is meant for the bot, if it wants that, and begin to follow."""
         try:
@@ -73,6 +87,8 @@ class Subscriptions:
         except HimejiError as error:
             if game_id in self.resumed:
                 self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
+            if isinstance(error, UnknownGame):
+                await self._forget_invitation(game_id)
             return
         finally:
             self._opening.discard(game_id)
@@ -80,6 +96,7 @@ class Subscriptions:
             if game_id in self.resumed:
                 del self.resumed[game_id]  # once
                 self._reject(game_id)
+            await self._pass_over(view)
             return
         self._games[game_id] = GameFeed(
             bot=self._player.bot,
@@ -98,12 +115,28 @@ class Subscriptions:
             try:
                 await self._use_cases.register(game_id)
                 view = await self._use_cases.view(game_id)
-                if self.accepts_invitations and game_id not in self._declined:
-                    view = await self._use_cases.accept_invitations(self._player, view)
+                if self.accepts_invitations:
+                    view = await self._use_cases.accept_invitations(
+                        self._player, view, self._inviters
+                    )
             except StoreUnavailable:
                 await asyncio.sleep(POLL_SECONDS)
             else:
                 return view
+
+    async def _pass_over(self, view: GameView) -> None:
+        """Look no more at an invitation that was not accepted, whether it still stands or not."""
+        if view.stored.state != WAITING:
+            await self._forget_invitation(view.game_id)
+        elif self.accepts_invitations and not accepts_by_itself(
+            view, self._player.bot, self._inviters
+        ):
+            self._passed_over.add(view.game_id)
+
+    async def _forget_invitation(self, game_id: str) -> None:
+        """Forget it in the store; if that fails, it is tried again when it is looked at again."""
+        with contextlib.suppress(StoreUnavailable, StoreRefusedError):
+            await self._use_cases.forget_invitation(self._player.bot, game_id)
 
     def _reject(self, game_id: str) -> None:
         """Send that the bot has no seat in a game in which its client believes to have one."""
@@ -168,7 +201,6 @@ class Subscriptions:
 
     def decline(self, game_id: str) -> None:
         """The bot gave up all its seats before the game began: nothing more is sent about it."""
-        self._declined.add(game_id)
         self._opening.discard(game_id)
         if game_id in self._games:
             self._unsubscribe(game_id)

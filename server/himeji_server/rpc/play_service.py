@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 
 from himeji.rules.errors import HimejiError, InvalidRequest
 from himeji.v1.play_service_pb2 import ClientMessage, PlayRequest, PlayResponse, ServerMessage
+from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import metrics
 from himeji_server.accounts.caller import Caller, current_caller
@@ -16,11 +17,13 @@ from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.rate_limits import ConcurrencyLimit
+from himeji_server.rate_limits import ConcurrencyLimit, exceeded
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
 PLAY: Final = f"/{SERVICE}/Play"
+_HELLO_RETRY_MS: Final = 1_000
+"""When to retry after a Hello that did not come in time: the client was held up, or its network."""
 
 
 class PlayService:
@@ -31,7 +34,7 @@ class PlayService:
     ) -> None:
         self._use_cases = use_cases
         self._queue_commands = queue_commands
-        limits = use_cases.limits
+        self._limits = limits = use_cases.limits
         self._stream_limit = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
         self._streams = streams
         self._sessions: set[Session] = set()
@@ -41,15 +44,16 @@ class PlayService:
     ) -> None:
         """Play any number of games at once."""
         caller = current_caller()
-        first = PlayRequest()
+        first: PlayRequest | None = None  # not asked for yet
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
                 stack.enter_context(self._stream_limit.slot(caller.owner))
-                first = await anext(requests, first)
+                first = PlayRequest()
+                first = await self._first_request(requests)
                 session = await self._open(caller, first)
             except HimejiError as error:
-                await _refuse(error, first, requests, context)
+                await self._refuse(error, first, requests, context)
             self._sessions.add(session)
             stack.callback(self._sessions.discard, session)
             ended = stack.enter_context(self._streams.register(caller))
@@ -61,7 +65,18 @@ class PlayService:
     ) -> Callable[[AsyncIterator[PlayRequest], Any], Awaitable[None]] | None:
         """What answers Play, whoever calls, while this process is full; None while it is not."""
         full = self._stream_limit.full_error()
-        return None if full is None else partial(_refuse, full, PlayRequest())
+        return None if full is None else partial(self._refuse, full, None)
+
+    async def _first_request(self, requests: AsyncIterator[PlayRequest]) -> PlayRequest:
+        """The request that opens the stream; an empty one if the client closed its side."""
+        seconds = self._limits.hello_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await anext(requests, PlayRequest())
+        except TimeoutError:
+            error = exceeded("hello_seconds", seconds, "no Hello came within {} seconds")
+            error.details[RETRY_AFTER] = str(_HELLO_RETRY_MS)
+            raise error from None
 
     async def _open(self, caller: Caller, first: PlayRequest) -> Session:
         """The session that a Hello opens; raises the reason why it cannot."""
@@ -70,7 +85,7 @@ class PlayService:
         if len(first.messages) > 1:
             raise InvalidRequest("Hello has to come alone", {"field": "messages"})
         hello = first.messages[0].hello
-        check_hello(hello)
+        check_hello(hello, self._limits)
         player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
         return Session(self._use_cases, self._queue_commands, caller, player, hello)
 
@@ -80,21 +95,27 @@ class PlayService:
         for session in list(self._sessions):
             session.close(StreamEnd.draining())
 
-
-async def _refuse(
-    error: HimejiError, first: PlayRequest, requests: AsyncIterator[PlayRequest], context: Any
-) -> NoReturn:
-    """End a stream that could not be opened with a message that says why, and raise the reason."""
-    if not first.messages:
-        # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
-                first = await anext(requests, first)
-    last = ServerMessage(
-        request_id=_first_message(first).request_id, stream_end=StreamEnd.by(error).to_message()
-    )
-    await context.write(PlayResponse(messages=[last]))
-    raise error
+    async def _refuse(
+        self,
+        error: HimejiError,
+        first: PlayRequest | None,
+        requests: AsyncIterator[PlayRequest],
+        context: Any,
+    ) -> NoReturn:
+        """End a stream that could not be opened with a message that says why; raises the reason."""
+        if first is None:
+            # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
+            first = PlayRequest()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_MESSAGE_SECONDS):
+                    first = await anext(requests, first)
+        last = ServerMessage(
+            request_id=_first_message(first).request_id, stream_end=StreamEnd.by(error).to_message()
+        )
+        with suppress(TimeoutError):  # a client that reads nothing does not hold its slot for it
+            async with asyncio.timeout(self._limits.slow_seconds):
+                await context.write(PlayResponse(messages=[last]))
+        raise error
 
 
 def _first_message(first: PlayRequest) -> ClientMessage:

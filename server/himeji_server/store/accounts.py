@@ -46,6 +46,7 @@ class CreateVersionStatus(StrEnum):
     MISSING = "missing"
     RETIRED = "retired"
     LIMIT = "limit"
+    TOO_MANY = "all"  # of all bots of the owner
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,14 @@ class AccountStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def remember_request(self, owner: str, request: str, plan: str) -> str:
-        """Store the plan of a request before it is carried out; returns that of the first such."""
-        key = keys.request_plan(owner, request)
-        return replies.text(
-            await self._store.run(_REMEMBER_REQUEST, [key], plan, REMEMBERED_SECONDS)
-        )
+    async def remember_request(self, owner: str, request: str, plan: str, most: int) -> str:
+        """Store the plan of a request before it is carried out; returns that of the first such.
+
+        Of more than `most` requests of an owner the oldest are forgotten.
+        """
+        touched = [keys.request_plans(owner), keys.request_times(owner)]
+        arguments = (request, plan, most, REMEMBERED_SECONDS)
+        return replies.text(await self._store.run(_REMEMBER_REQUEST, touched, *arguments))
 
     async def create_owner(
         self, owner: Owner, mark: str, first: FirstToken | None = None, *, if_unused: bool = False
@@ -201,13 +204,16 @@ class AccountStore:
         return bool(await self._store.run(_RETIRE_BOT, touched, name.short))
 
     async def create_version(
-        self, bot: BotName, label: str, mark: str, max_versions: int
+        self, bot: BotName, label: str, mark: str, limits: tuple[int, int]
     ) -> tuple[CreateVersionStatus, int]:
-        """Create a version, once; returns its number, 0 if there is none."""
+        """Create a version, once; returns its number, 0 if there is none.
+
+        The limits are of versions of the bot, and of versions of all bots of its owner.
+        """
         touched = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
-        touched.append(keys.created_version(bot.owner, mark))
+        touched += [keys.created_version(bot.owner, mark), keys.version_count(bot.owner)]
         status, *number = await self._store.run(
-            _CREATE_VERSION, touched, label, max_versions, REMEMBERED_SECONDS
+            _CREATE_VERSION, touched, label, *limits, REMEMBERED_SECONDS
         )
         return CreateVersionStatus(replies.text(status)), int(number[0]) if number else 0
 

@@ -13,7 +13,14 @@ from typing import Any, Final
 from himeji.v1.game_pb2 import Game
 
 from himeji_server.store.commands import Argument
-from himeji_server.store.game_records import Entry, Snapshot, StoredGame, StoredSeat, StoredState
+from himeji_server.store.game_records import (
+    Creator,
+    Entry,
+    Snapshot,
+    StoredGame,
+    StoredSeat,
+    StoredState,
+)
 
 _CHAIN_WORDS: Final = 4
 _NUMBERS: Final = 5
@@ -29,7 +36,9 @@ SUMMARY_FIELDS: Final = (
 """All that there is of a game but its log, its position, and what only scripts read."""
 
 
-def new_game_fields(header: Game, secret: bytes, chain: bytes, creator: str) -> dict[str, Argument]:
+def new_game_fields(
+    header: Game, secret: bytes, chain: bytes, creator: Creator
+) -> dict[str, Argument]:
     """The fields of a new game, without those that create_game.lua adds: state and times."""
     timed = header.HasField("clock")
     bank = header.clock.bank.ToMilliseconds()
@@ -39,7 +48,8 @@ def new_game_fields(header: Game, secret: bytes, chain: bytes, creator: str) -> 
         "chain": chain,
         "seats": len(header.seats),
         "increment": header.clock.increment.ToMilliseconds() if timed else "",
-        "creator": creator,
+        "creator": creator.owner,
+        "creatorbot": creator.bot,
         **{f"left{seat}": bank for seat in range(len(header.seats))},
     }
 
@@ -61,7 +71,7 @@ def parse_game(fields: Mapping[str, bytes], header: Game | None = None) -> Store
         created=_number(fields, "created"),
         started=_number(fields, "started"),
         ended=_number(fields, "ended"),
-        creator=fields.get("creator", b"").decode(),
+        creator=Creator(_text(fields, "creator"), _text(fields, "creatorbot")),
         expires=_number(fields, "expires"),
     )
 
@@ -77,6 +87,10 @@ def _number(fields: Mapping[str, bytes], name: str) -> int:
     return int(fields.get(name, b"0"))
 
 
+def _text(fields: Mapping[str, bytes], name: str) -> str:
+    return fields.get(name, b"").decode()
+
+
 def _snapshot(text: bytes) -> Snapshot | None:
     version, _, position = text.partition(b" ")
     return Snapshot(int(version) if version.isdigit() else 0, position) if text else None
@@ -85,13 +99,14 @@ def _snapshot(text: bytes) -> Snapshot | None:
 def _seat(fields: Mapping[str, bytes], seat: int) -> StoredSeat:
     lost, _, lost_at = fields.get(f"lost{seat}", b"0 0").decode().partition(" ")
     return StoredSeat(
-        bot=fields.get(f"bot{seat}", b"").decode(),
+        bot=_text(fields, f"bot{seat}"),
         bot_version=_number(fields, f"botversion{seat}"),
         entropy=fields.get(f"entropy{seat}", b""),
         left=_number(fields, f"left{seat}"),
         strikes=_number(fields, f"strikes{seat}"),
         lost=int(lost),
         lost_at=int(lost_at),
+        given_up_by=_text(fields, f"givenup{seat}"),
     )
 
 

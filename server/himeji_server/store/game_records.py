@@ -83,13 +83,24 @@ class StoredSeat:
     strikes: int = 0
     lost: int = 0  # the end reason, 0 while the seat plays
     lost_at: int = 0  # the version at which it was lost
+    given_up_by: str = ""  # the last bot that took the seat and gave it up before the game began
 
     def with_left(self, left: int) -> "StoredSeat":
         """Copy the seat with this much time left; `dataclasses.replace` takes ten times as long."""
         return StoredSeat(
             *(self.bot, self.bot_version, self.entropy, left),
-            *(self.strikes, self.lost, self.lost_at),
+            *(self.strikes, self.lost, self.lost_at, self.given_up_by),
         )
+
+
+class Creator(NamedTuple):
+    """Who created a game; nobody, if the arena seats the bots."""
+
+    owner: str = ""
+    bot: str = ""  # the bot that the token was bound to; empty if it was good for all
+
+
+NO_CREATOR: Final = Creator()
 
 
 @dataclass(slots=True)
@@ -110,7 +121,7 @@ class StoredGame:
     created: int
     started: int
     ended: int
-    creator: str = ""
+    creator: Creator = NO_CREATOR
     expires: int = 0  # when it is cancelled if it still waits
     log: list[Entry] = field(default_factory=list)
 

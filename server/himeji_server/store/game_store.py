@@ -29,7 +29,9 @@ from himeji_server.store.game_format import (
 )
 from himeji_server.store.game_index import GameIndex
 from himeji_server.store.game_records import (
+    NO_CREATOR,
     OVER,
+    Creator,
     SeatRequest,
     SeatStatus,
     StoredGame,
@@ -60,7 +62,12 @@ class GameStore:
         """The name of this process among the subscribers of games."""
 
     async def create(
-        self, header: Game, secret: bytes, chain: bytes, expires_after_ms: int, creator: str = ""
+        self,
+        header: Game,
+        secret: bytes,
+        chain: bytes,
+        expires_after_ms: int,
+        creator: Creator = NO_CREATOR,
     ) -> int:
         """Store a new game, once; returns the time of its creation.
 

@@ -128,6 +128,11 @@ def bot_versions(owner_name: str, short_name: str) -> str:
     return f"{_owner_tag(owner_name)}:versions:{short_name}"
 
 
+def version_count(owner_name: str) -> str:
+    """How many versions an owner added to bots, beyond the first one of each."""
+    return f"{_owner_tag(owner_name)}:version-count"
+
+
 def tokens(owner_name: str) -> str:
     """The ids of an owner's tokens by the time of their creation."""
     return f"{_owner_tag(owner_name)}:tokens"
@@ -143,9 +148,14 @@ def token(owner_name: str, token_id: str) -> str:
     return f"{_owner_tag(owner_name)}:token:{token_id}"
 
 
-def request_plan(owner_name: str, request: str) -> str:
-    """The content of a request of an owner, and what it was going to create."""
-    return f"{_owner_tag(owner_name)}:plan:{request}"
+def request_plans(owner_name: str) -> str:
+    """The contents of an owner's last requests, and what each was going to create."""
+    return f"{_owner_tag(owner_name)}:request-plans"
+
+
+def request_times(owner_name: str) -> str:
+    """The last requests of an owner, by when they came."""
+    return f"{_owner_tag(owner_name)}:request-times"
 
 
 def created_version(owner_name: str, mark: str) -> str:
@@ -154,13 +164,23 @@ def created_version(owner_name: str, mark: str) -> str:
 
 
 def waiting_games(owner_name: str) -> str:
-    """The games that an owner created and that may still wait."""
-    return f"{_owner_tag(owner_name)}:waiting"
+    """The games that an owner created and that may still wait, by when they were added."""
+    return f"{_owner_tag(owner_name)}:waiting-games"
+
+
+def created_games(owner_name: str) -> str:
+    """How many games an owner created within a day; it expires at the end of that day."""
+    return f"{_owner_tag(owner_name)}:created-games"
 
 
 def seated_games(owner_name: str) -> str:
-    """The games in which bots of an owner may have a seat."""
-    return f"{_owner_tag(owner_name)}:seated"
+    """The games in which bots of an owner may have a seat, by when they were added."""
+    return f"{_owner_tag(owner_name)}:seated-games"
+
+
+def inviting_games(creator: str, invited: str) -> str:
+    """The games that an owner created for bots of another one, by when they were added."""
+    return f"{_owner_tag(creator)}:inviting-games:{invited}"
 
 
 BOT_CHANNEL: Final = "himeji:bots"
@@ -175,6 +195,11 @@ def presence(bot: str) -> str:
 def games_of(bot: str) -> str:
     """The games in which a bot has a seat."""
     return f"himeji:games:{bot}"
+
+
+def invitations(bot: str) -> str:
+    """The games that wait for a bot because their creator named it, by when they were added."""
+    return f"himeji:invitations:{bot}"
 
 
 # Ladders. Everything of one ladder shares a slot; what also changes a game can be repeated.

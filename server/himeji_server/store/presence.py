@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Final
 
-from himeji_server.store import keys, notifications, replies
+from himeji_server.store import game_sets, keys, notifications, replies
 from himeji_server.store.client import Store
 from himeji_server.store.notifications import (
     BotNotification,
@@ -78,8 +78,20 @@ class Presence:
         """The games in which the bot has, or had, a seat and whose end nobody noted yet."""
         return sorted(replies.texts(await self._store.call("SMEMBERS", keys.games_of(bot))))
 
+    async def add_invitation(self, bot: str, game_id: str, limit: int) -> None:
+        """Keep an invitation for a bot, unless as many as the limit are kept."""
+        await game_sets.add(self._store, keys.invitations(bot), game_id, limit)
+
+    async def remove_invitation(self, bot: str, game_id: str) -> None:
+        """Forget an invitation: it was accepted, or the game does not wait any more."""
+        await game_sets.remove(self._store, keys.invitations(bot), game_id)
+
+    async def invitations(self, bot: str) -> list[str]:
+        """The games that wait for the bot, the oldest first."""
+        return list(await game_sets.members(self._store, keys.invitations(bot)))
+
     async def notify_seated(self, bot: str, game_id: str) -> None:
-        """Notify the bot's stream, at whichever process, that the bot has a seat."""
+        """Notify the bot's stream, at whichever process, of a seat that it has or may take."""
         await self._notify(BotNotificationKind.SEATED, bot, game_id)
 
     async def _notify(self, kind: BotNotificationKind, bot: str, subject: str) -> None:

@@ -181,6 +181,7 @@ class StreamPair:
             name=name,
             games=None,
             invitations=False,
+            invitations_from=(),
             patience=GAME_TIMEOUT,
             limit=None,
             resign_on_fault=False,

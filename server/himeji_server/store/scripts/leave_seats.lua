@@ -21,6 +21,7 @@ if open == 0 then return 'full' end
 for seat in string.gmatch(seats, '%d+') do
   if redis.call('HGET', game_key, 'bot' .. seat) == bot then
     redis.call('HDEL', game_key, 'bot' .. seat, 'botversion' .. seat, 'entropy' .. seat)
+    redis.call('HSET', game_key, 'givenup' .. seat, bot)
   end
 end
 local owner = string.match(bot, '^[^/]*/')
