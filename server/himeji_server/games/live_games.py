@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
@@ -28,6 +27,7 @@ from himeji.wire.results import result
 from himeji_server.games.game_locks import GameLocks
 from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
+from himeji_server.games.store_clock import StoreClock
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
 from himeji_server.store.game_records import OVER, PLAYING, StoredGame
@@ -46,21 +46,29 @@ _log = structlog.get_logger(__name__)
 class LiveGames:
     """The games of a store as one process knows them. Any number of processes share a store."""
 
-    def __init__(self, store: GameStore, presence: Presence, subscribers: Subscribers) -> None:
+    def __init__(
+        self,
+        store: GameStore,
+        presence: Presence,
+        subscribers: Subscribers,
+        clock: StoreClock | None = None,
+    ) -> None:
         self.store = store
+        self.clock = clock or StoreClock()
         self.locks = GameLocks()
         self.cached: OrderedDict[str, LiveGame] = OrderedDict()
         self.subscribers = subscribers
         self._presence = presence
-        self._clock_offset = 0  # milliseconds by which the store's clock is ahead of ours
         self._over: OrderedDict[str, None] = OrderedDict()  # cached and over, the oldest first
         self._remembered: OrderedDict[str, LogPosition] = OrderedDict()  # of dropped games
         self._moves = 0  # up to which slot moves of the store were checked
         self._tasks = TaskSet()
 
-    def now(self) -> int:
-        """The store's time in milliseconds, by the last commit."""
-        return _milliseconds() + self._clock_offset
+    async def read_time(self) -> int:
+        """Ask the store for its time in milliseconds, and set the clock by it."""
+        now = await self.store.now()
+        self.clock.synchronise(now)
+        return now
 
     def count_playing(self) -> int:
         """How many games that are being played are cached."""
@@ -187,10 +195,6 @@ class LiveGames:
 
     # --- the cache ------------------------------------------------------------------------------
 
-    def follow_clock(self, time_ms: int) -> None:
-        """Take the time of a commit that has just come for the store's time now."""
-        self._clock_offset = time_ms - _milliseconds()
-
     def committed(self, game: LiveGame) -> None:
         """A commit of this process stands: expire what is over."""
         if game.stored.state == OVER:
@@ -237,7 +241,3 @@ class LiveGames:
             await asyncio.gather(
                 *(self._presence.remove_game(bot, view.game_id) for bot in seated | invited)
             )
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000
