@@ -15,7 +15,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle loadtest capacity cluster-test rolling-test fresh-test clean
+  ladder-sim ladder-battle long-season loadtest capacity cluster-test rolling-test fresh-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,9 @@ ladder-sim: $(READY) ## measure how fast ratings converge, compared with Elo and
 
 ladder-battle: $(BUILT) ## play a ladder for minutes while its processes are killed, and check every guarantee
 	$(BIN)/python -m tests.programs.ladder_chaos $(ARGS)
+
+long-season: $(BUILT) ## void games and recompute a table of 100,000 results, and measure what other callers wait meanwhile
+	$(BIN)/python -m tests.programs.long_season $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
 	$(BIN)/python -m loadtest $(ARGS)
