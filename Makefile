@@ -15,7 +15,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle fuzz two-worlds loadtest capacity cluster-test rolling-test fresh-test clean
+  ladder-sim ladder-battle long-season fuzz two-worlds loadtest capacity cluster-test rolling-test fresh-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ fuzz: $(BUILT) ## send a million mutated messages to every RPC (ARGS="--messages
 
 two-worlds: $(BUILT) ## compare, byte by byte, all that two arenas show whose games differ in their keys alone
 	$(BIN)/python -m tests.programs.two_worlds $(ARGS)
+
+long-season: $(BUILT) ## void games and recompute a table of 100,000 results, and measure what other callers wait meanwhile
+	$(BIN)/python -m tests.programs.long_season $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error
 	$(BIN)/python -m loadtest $(ARGS)

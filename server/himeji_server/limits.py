@@ -103,5 +103,11 @@ class Limits:
     wait_seconds: float = 30.0
     """How long GetDecision waits at most, even if the request says longer."""
 
+    results_between_snapshots: int = 1_000
+    """Rated games between two snapshots of a table, from which a void recomputes it."""
+
+    recomputations: int = 2
+    """RecomputeStandings calls at the same time per process; each has a worker process."""
+
     seconds_between_pings: float = 5.0
     """Keepalive pings that come faster get the connection closed."""

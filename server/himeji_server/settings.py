@@ -32,6 +32,9 @@ class Settings:
     data: Path = Path(DEFAULT_DATA)
     redis: str | None = None
     ranked: bool = False
+    accept_data_loss: bool = False
+    """Start in ranked mode although acknowledged writes are missing from the embedded Redis."""
+
     dev: bool = True
     log_format: str = "console"
     registration: str = CLOSED_REGISTRATION

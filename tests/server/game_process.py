@@ -38,13 +38,15 @@ class CountingSubscribers(Subscribers):
 class GameProcess:
     """What a process has for its games, with a connection of its own."""
 
-    def __init__(self, store):
+    def __init__(self, store, clock=None):
         self.store = store
         self.games = GameStore(store)
         self.presence = Presence(store)
         self.writer = CommitWriter(store, self.games.process)
         self.subscribers = CountingSubscribers()
-        self.live_games = LiveGames(self.games, self.presence, QuotaStore(store), self.subscribers)
+        self.live_games = LiveGames(
+            self.games, self.presence, QuotaStore(store), self.subscribers, clock
+        )
         self.notifications = Notifications(self.live_games, self.presence)
         self.commits = Commits(self.live_games, self.writer, self.presence)
         self.commands = GameCommands(self.commits)

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from contextlib import asynccontextmanager
+from functools import partial
 
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
@@ -12,6 +13,7 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.games.assembly import GameAssembly
 from himeji_server.games.commands import NewGame
 from himeji_server.games.use_cases import Player
+from himeji_server.ladder import recomputation_jobs
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.store import Store, keys
@@ -44,12 +46,14 @@ async def let_time_pass(store, game_id, milliseconds):
 class LadderProcess:
     """The ladder of one process, run step by step by tests."""
 
-    def __init__(self, store):
+    def __init__(self, store, limits=None, run_job=None):
         self.redis = store
         self.store = LadderStore(store)
         self.accounts = accounts = Accounts(store)
-        self.use_cases = GameAssembly(store, accounts).use_cases
-        self.parts = LadderAssembly(LADDERS, store, self.use_cases, accounts)
+        self.use_cases = GameAssembly(store, accounts, limits).use_cases
+        # Step by step with the test, where the arena has worker processes.
+        recompute = run_job or partial(recomputation_jobs.run_job, store)
+        self.parts = LadderAssembly(LADDERS, store, self.use_cases, accounts, recompute)
         self.queue_commands, self.queries = self.parts.queue_commands, self.parts.queries
         self.administration, self.loop = self.parts.administration, self.parts.loop
         self.tournaments, self.runner = self.parts.tournaments, self.loop._runner
@@ -125,10 +129,10 @@ class LadderProcess:
 
 
 @asynccontextmanager
-async def ladder_process(url):
+async def ladder_process(url, limits=None, run_job=None):
     store = await Store.connect(url)
     try:
-        yield LadderProcess(store)
+        yield LadderProcess(store, limits, run_job)
     finally:
         await asyncio.sleep(0)
         await store.close()

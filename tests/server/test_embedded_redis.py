@@ -1,5 +1,8 @@
 """The embedded Redis: durable, private, and never left behind by whoever started it."""
 
+import asyncio
+import contextlib
+import json
 import os
 import shlex
 import signal
@@ -10,9 +13,11 @@ from pathlib import Path
 import pytest
 import redis
 from himeji_server.launch import die_with_parent, embedded_redis
+from himeji_server.launch.durable_sizes import MANIFEST, RECORD
 from himeji_server.launch.embedded_redis import EmbeddedRedis
 from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store
+from structlog.testing import capture_logs
 
 MECHANISMS = (
     [die_with_parent.PIPE, die_with_parent.PRCTL]
@@ -237,3 +242,137 @@ def test_without_the_wheel_a_server_on_the_path_is_taken(tmp_path, monkeypatch):
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)
     assert embedded_redis.find_binary() == program
+
+
+# --- lost writes ------------------------------------------------------------------------------
+
+
+async def written(folder, keys=20):
+    """Write keys with an embedded Redis that stops in good order; the file that they are in."""
+    server = EmbeddedRedis(folder)
+    await server.start()
+    with redis.Redis.from_url(server.url) as client:
+        for number in range(keys):
+            client.set(f"key-{number}", "x" * 50)
+    await server.stop()
+    (file,) = (folder / "appendonlydir").glob("*.incr.aof")
+    return file
+
+
+async def keys_after_start(folder, *, refuse_data_loss=True):
+    """Start and stop; how many keys there were, and what was logged as wrong."""
+    server = EmbeddedRedis(folder, refuse_data_loss=refuse_data_loss)
+    with capture_logs() as logs:
+        await server.start()
+    with redis.Redis.from_url(server.url) as client:
+        count = client.dbsize()
+    await server.stop()
+    return count, [(each["log_level"], each["bytes"]) for each in logs]
+
+
+def cut(file, count):
+    os.truncate(file, file.stat().st_size - count)
+
+
+async def test_a_file_that_is_complete_is_opened_without_a_word(tmp_path):
+    await written(tmp_path)
+    assert await keys_after_start(tmp_path) == (20, [])
+
+
+async def test_missing_bytes_are_an_error_and_with_refuse_data_loss_no_start(tmp_path):
+    file = await written(tmp_path)
+    cut(file, 137)
+    before = file.read_bytes()
+    for _ in range(2):
+        with pytest.raises(StartRefusedError, match=r"137 bytes .* --accept-data-loss"):
+            await EmbeddedRedis(tmp_path, refuse_data_loss=True).start()
+    assert file.read_bytes() == before, "what is left is not touched before somebody decides"
+    count, logged = await keys_after_start(tmp_path, refuse_data_loss=False)
+    assert count == 18
+    assert logged[0] == ("error", 137)
+    assert [level for level, _ in logged[1:]] == ["warning"], "Redis cut the rest of a write"
+    assert await keys_after_start(tmp_path) == (18, []), "what was accepted once is accepted"
+
+
+async def test_a_whole_write_that_is_missing_is_noticed_though_redis_sees_nothing(tmp_path):
+    file = await written(tmp_path)
+    cut(file, len(file.read_bytes()) - file.read_bytes().rindex(b"*3\r\n"))
+    with pytest.raises(StartRefusedError, match="bytes"):
+        await keys_after_start(tmp_path)
+    count, logged = await keys_after_start(tmp_path, refuse_data_loss=False)
+    assert (count, [level for level, _ in logged]) == (19, ["error"])
+
+
+async def test_the_beginning_of_a_write_that_nobody_was_told_of_is_no_loss(tmp_path):
+    file = await written(tmp_path)
+    unfinished = b"*3\r\n$3\r\nSET\r\n$9\r\nunfin"
+    with file.open("ab") as end:
+        end.write(unfinished)
+    assert await keys_after_start(tmp_path) == (20, [("warning", len(unfinished))])
+    assert await keys_after_start(tmp_path) == (20, [])
+
+
+async def test_files_that_are_gone_are_a_loss(tmp_path):
+    file = await written(tmp_path)
+    (file.parent / MANIFEST).unlink()
+    with pytest.raises(StartRefusedError, match="missing"):
+        await keys_after_start(tmp_path)
+
+
+async def test_a_damaged_record_is_refused(tmp_path):
+    await written(tmp_path)
+    (tmp_path / RECORD).write_text("{")
+    with pytest.raises(StartRefusedError, match="damaged"):
+        await keys_after_start(tmp_path)
+
+
+async def test_rewritten_files_are_no_loss(tmp_path, wait_until):
+    await written(tmp_path)
+    record = (tmp_path / RECORD).read_text()
+    server = EmbeddedRedis(tmp_path)
+    await server.start()
+    with redis.Redis.from_url(server.url) as client:
+        client.bgrewriteaof()
+        wait_until(
+            lambda: "appendonly.aof.2.base.rdb" in server._sizes.measure(), "the log is rewritten"
+        )
+    await server.stop()
+    assert json.loads((tmp_path / RECORD).read_text()) != json.loads(record)
+    (tmp_path / RECORD).write_text(record)  # as if the arena had been killed before the next one
+    assert await keys_after_start(tmp_path) == (20, [])
+
+
+async def test_a_redis_that_is_killed_while_it_writes_is_started_again_by_itself(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(embedded_redis, "_RECORD_SECONDS", 0.0)
+    server = EmbeddedRedis(tmp_path, refuse_data_loss=True)
+    await server.start()
+    recording = asyncio.create_task(server.record_sizes())
+    acknowledged = 0
+    for _ in range(10):
+        acknowledged = await killed_while_writing(server, acknowledged)
+        await server.launch()
+        with redis.Redis.from_url(server.url) as client:
+            assert client.llen("list") >= acknowledged
+    recording.cancel()
+    await server.stop()
+    assert sum(json.loads((tmp_path / RECORD).read_text()).values()) > 100_000
+
+
+async def killed_while_writing(server, acknowledged):
+    """Push large values until Redis is killed; how long the list is known to be."""
+    pid = redis_pid(server.url)
+
+    def write():
+        nonlocal acknowledged
+        with contextlib.suppress(redis.ConnectionError), redis.Redis.from_url(server.url) as client:
+            while True:
+                acknowledged = client.rpush("list", *["x" * 10_000] * 5)
+
+    writing = asyncio.create_task(asyncio.to_thread(write))
+    await asyncio.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    await writing
+    await server.wait()
+    return acknowledged

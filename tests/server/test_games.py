@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -10,11 +11,12 @@ import pytest
 from himeji.rules import errors
 from himeji.rules.chance import Recorded
 from himeji.v1.game_pb2 import EndReason, StopReason
-from himeji.v1.game_service_pb2 import LogCause
+from himeji.v1.game_service_pb2 import GameUpdate, LogCause
 from himeji.wire import verification
 from himeji.wire.clock import CASUAL, Clock
 from himeji_server.games import live_games
-from himeji_server.games.messages import replay_message
+from himeji_server.games.messages import replay_message, write_clocks
+from himeji_server.games.store_clock import StoreClock
 from himeji_server.store import keys
 from himeji_server.store.game_records import (
     OVER,
@@ -25,7 +27,16 @@ from himeji_server.store.game_records import (
     SeatStatus,
 )
 
-from tests.server.game_process import BOTS, act, begun, lowest, new_game, raw, seat_request
+from tests.server.game_process import (
+    BOTS,
+    GameProcess,
+    act,
+    begun,
+    lowest,
+    new_game,
+    raw,
+    seat_request,
+)
 from tests.server.replays import faults_of
 
 PATIENCE = 120.0
@@ -517,6 +528,47 @@ async def test_a_flag_does_not_fall_before_its_time(one, two, clock):
     await raw(one, "ZADD", keys.timers(keys.bucket_of(game_id)), 1, game_id)  # a hasty timer
     await two.timers.sweep()
     assert (await one.live_games.view(game_id)).stored.state == PLAYING
+
+
+class Jumping:
+    """A clock that runs with this machine's monotonic one, and can be set."""
+
+    def __init__(self):
+        self.jump = 0.0
+
+    def __call__(self):
+        return time.monotonic() + self.jump
+
+
+async def left_of_the_asked(process, game_id):
+    """The milliseconds that the seat to act has left, as they are shown."""
+    view, out = await process.live_games.view(game_id), GameUpdate()
+    write_clocks(view, out, process.live_games.clock.now())
+    return out.clocks.left[view.stored.seat].ToMilliseconds()
+
+
+HOUR = 3_600.0
+
+
+@pytest.mark.parametrize("hours", [1, 24 * 3650])
+async def test_clocks_are_shown_right_after_the_time_of_day_jumped(one, monkeypatch, hours):
+    game_id = await begun(one, clock=Clock(600_000, 0))
+    day, day_ns = time.time, time.time_ns
+    monkeypatch.setattr(time, "time", lambda: day() + hours * HOUR)
+    monkeypatch.setattr(time, "time_ns", lambda: day_ns() + int(hours * HOUR * 1e9))
+    assert 600_000 - PATIENCE * 1_000 < await left_of_the_asked(one, game_id) <= 600_000
+
+
+@pytest.mark.parametrize("hours", [1, -1])
+async def test_a_sweep_sets_the_clock_by_the_store_after_every_jump(one, hours):
+    monotonic = Jumping()
+    process = GameProcess(one.store, StoreClock(monotonic))
+    await process.timers.sweep()
+    monotonic.jump = hours * HOUR  # as after a pause of the whole machine
+    off = process.live_games.clock.now() - await one.games.now()
+    assert abs(off - hours * HOUR * 1_000) < PATIENCE * 1_000
+    await process.timers.sweep()
+    assert abs(process.live_games.clock.now() - await one.games.now()) < PATIENCE * 1_000
 
 
 # --- beginning and not beginning --------------------------------------------------------------

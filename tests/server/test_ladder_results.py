@@ -15,9 +15,8 @@ from himeji.rules.errors import (
 )
 from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason, GameResult
-from himeji_server.ladder import recomputation
-from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
+from himeji_server.ladder.recomputation_jobs import Recomputed
 from himeji_server.ladder.standings import row_name
 from himeji_server.store import keys, standings as store_standings
 from himeji_server.store.audit import FIRST_LINK, link
@@ -201,9 +200,8 @@ async def test_the_same_request_tells_of_its_repair_again(process, monkeypatch):
         await process.recompute(request_id="once")
 
 
-async def test_progress_is_told_page_by_page_and_others_get_their_turn(process, monkeypatch):
+async def test_progress_is_told_page_by_page(process, monkeypatch):
     monkeypatch.setattr(store_standings, "ENTRIES_PER_PAGE", 10)
-    monkeypatch.setattr(recomputation, "RESULTS_AT_ONCE", 2)
     for _ in range(25):
         await process.result(A, B)
     steps = process.administration.recompute(ADMIN, LADDER, 0, "", repair=False)
@@ -287,7 +285,7 @@ async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(proc
 async def test_a_game_that_is_voided_after_its_end_keeps_its_result(process):
     game_id = await process.result(A, B)
     before = (await process.use_cases.view(game_id)).stored.result
-    game = await process.administration.void_game(ADMIN, game_id, "no", "")
+    game, _ = await process.administration.void_game(ADMIN, game_id, "no", "")
     assert game.stored.result == before
     assert GameResult.FromString(before).end_reason != EndReason.END_REASON_ADJUDICATED
 
@@ -298,7 +296,7 @@ async def test_a_running_game_ends_when_it_is_voided(process):
     (game_id,) = await process.seated()
     for bot in (A, B):
         await process.ready(bot, game_id)
-    game = await process.administration.void_game(ADMIN, game_id, "wrong clock", "")
+    game, _ = await process.administration.void_game(ADMIN, game_id, "wrong clock", "")
     assert game.stored.state == "over"
     result = GameResult.FromString(game.stored.result)
     assert (result.end_reason, len(result.seats)) == (EndReason.END_REASON_ADJUDICATED, 0)

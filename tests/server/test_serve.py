@@ -124,6 +124,24 @@ def test_reflection_describes_every_service_that_it_lists(opened, service):
         assert name in described
 
 
+@pytest.mark.one_redis("is about the embedded Redis and its data folder")
+def test_ranked_mode_refuses_a_folder_that_lost_acknowledged_writes(start_arena, tmp_path):
+    options = ("--port", "0", "--data", str(tmp_path))
+    assert start_arena(*options).opened().stop() == 0
+    (file,) = (tmp_path / "redis" / "appendonlydir").glob("*.incr.aof")
+    os.truncate(file, file.stat().st_size - 137)
+
+    refused = start_arena(*options, "--ranked")
+    assert refused.ended() == 1
+    assert "137 bytes" in refused.errors
+    assert "--accept-data-loss" in refused.errors
+    accepted = start_arena(*options, "--ranked", "--accept-data-loss").opened()
+    assert accepted.stop() == 0
+    assert "acknowledged writes are lost" in accepted.errors
+    assert "bytes=137" in accepted.errors
+    assert start_arena(*options, "--ranked").opened().stop() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_signal_stops_the_arena_and_its_redis_in_good_order(

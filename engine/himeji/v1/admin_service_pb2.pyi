@@ -112,6 +112,11 @@ class VoidGameResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_FIELD_NUMBER: _builtins.int
+    PENDING_FIELD_NUMBER: _builtins.int
+    pending: _builtins.bool
+    """Whether the table of its ladder still counts the game, because the computation goes on;
+    GetStandings says when it is done (pending_voids).
+    """
     @_builtins.property
     def game(self) -> _game_pb2.Game:
         """The game as it is now."""
@@ -120,10 +125,11 @@ class VoidGameResponse(_message.Message):
         self,
         *,
         game: _game_pb2.Game | None = ...,
+        pending: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "pending", b"pending"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

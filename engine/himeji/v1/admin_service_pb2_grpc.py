@@ -59,7 +59,10 @@ class AdminServiceServicer:
     """
 
     def VoidGame(self, request, context):
-        """Takes a game out of the ratings and, if it still runs, ends it.
+        """Takes a game out of the ratings and, if it still runs, ends it. Returns when the void is durable:
+        nothing takes it back. The table is then computed again without the game, from the last snapshot
+        before it. The call waits a few seconds for that; for an old game of a long season it takes
+        longer, and goes on after the response, which says so.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,7 +36,11 @@ class AdminServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     VoidGame: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.VoidGameRequest, _admin_service_pb2.VoidGameResponse]
-    """Takes a game out of the ratings and, if it still runs, ends it."""
+    """Takes a game out of the ratings and, if it still runs, ends it. Returns when the void is durable:
+    nothing takes it back. The table is then computed again without the game, from the last snapshot
+    before it. The call waits a few seconds for that; for an old game of a long season it takes
+    longer, and goes on after the response, which says so.
+    """
     ListFlags: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.ListFlagsRequest, _admin_service_pb2.ListFlagsResponse]
     """Lists what fair-play detection noticed. A flag never changes a result by itself."""
     ListAuditEntries: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.ListAuditEntriesRequest, _admin_service_pb2.ListAuditEntriesResponse]
@@ -50,7 +54,11 @@ class AdminServiceAsyncStub(AdminServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     VoidGame: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.VoidGameRequest, _admin_service_pb2.VoidGameResponse]  # type: ignore[assignment]
-    """Takes a game out of the ratings and, if it still runs, ends it."""
+    """Takes a game out of the ratings and, if it still runs, ends it. Returns when the void is durable:
+    nothing takes it back. The table is then computed again without the game, from the last snapshot
+    before it. The call waits a few seconds for that; for an old game of a long season it takes
+    longer, and goes on after the response, which says so.
+    """
     ListFlags: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.ListFlagsRequest, _admin_service_pb2.ListFlagsResponse]  # type: ignore[assignment]
     """Lists what fair-play detection noticed. A flag never changes a result by itself."""
     ListAuditEntries: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.ListAuditEntriesRequest, _admin_service_pb2.ListAuditEntriesResponse]  # type: ignore[assignment]
@@ -67,7 +75,11 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_service_pb2.VoidGameRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_service_pb2.VoidGameResponse, _abc.Awaitable[_admin_service_pb2.VoidGameResponse]]:
-        """Takes a game out of the ratings and, if it still runs, ends it."""
+        """Takes a game out of the ratings and, if it still runs, ends it. Returns when the void is durable:
+        nothing takes it back. The table is then computed again without the game, from the last snapshot
+        before it. The call waits a few seconds for that; for an old game of a long season it takes
+        longer, and goes on after the response, which says so.
+        """
 
     @_abc_1.abstractmethod
     def ListFlags(

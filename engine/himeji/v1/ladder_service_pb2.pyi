@@ -601,6 +601,7 @@ class GetStandingsResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     SEASON_FIELD_NUMBER: _builtins.int
     GAMES_FIELD_NUMBER: _builtins.int
+    PENDING_VOIDS_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Asks for the next page. Only if it is empty the list has ended: a page may be short, or even
     empty, before.
@@ -609,6 +610,8 @@ class GetStandingsResponse(_message.Message):
     """The season that the table is of."""
     games: _builtins.int
     """How many rated games the table has counted."""
+    pending_voids: _builtins.int
+    """How many of these are void: the table is being computed again without them."""
     @_builtins.property
     def standings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]:
         """The rows, best first."""
@@ -620,10 +623,11 @@ class GetStandingsResponse(_message.Message):
         next_page_token: _builtins.str = ...,
         season: _builtins.int = ...,
         games: _builtins.int = ...,
+        pending_voids: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_page_token", b"next_page_token", "season", b"season", "standings", b"standings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "next_page_token", b"next_page_token", "pending_voids", b"pending_voids", "season", b"season", "standings", b"standings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

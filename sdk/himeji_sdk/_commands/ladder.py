@@ -185,6 +185,8 @@ def _standings(client: LadderClient, asked: dict[str, Any]) -> Any:
     first = client.call("GetStandings", **asked)
     rows = client.pages("GetStandings", "standings", **asked)
     title = f"{asked['ladder']}, season {first.season}, {first.games} games"
+    if first.pending_voids:
+        title += f" ({first.pending_voids} void: the table is being computed without them)"
     return ladder_output.standings(title, rows)
 
 

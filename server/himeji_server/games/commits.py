@@ -110,7 +110,7 @@ class PendingCommit(ABC):
 
     def _apply(self, reply: CommitReply) -> Entry:
         """Step 3: the game in memory takes over what was committed."""
-        self._commits.live_games.follow_clock(reply.time)
+        self._commits.live_games.clock.synchronise(reply.time)
         return self.game.apply(self._commit, reply, self._engine)
 
     def _accept(self, entry: Entry) -> None:

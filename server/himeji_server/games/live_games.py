@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final
@@ -29,6 +28,7 @@ from himeji_server.games.game_locks import GameLocks
 from himeji_server.games.live_game import GameView, LiveGame, LogPosition
 from himeji_server.games.log_replay import BrokenLogError, catch_up, check_contains, restore
 from himeji_server.games.seat_rules import invited_bots, invited_owners
+from himeji_server.games.store_clock import StoreClock
 from himeji_server.games.subscribers import Subscribers
 from himeji_server.store.errors import StoreRefusedError
 from himeji_server.store.game_records import OVER, PLAYING, StoredGame
@@ -49,22 +49,29 @@ class LiveGames:
     """The games of a store as one process knows them. Any number of processes share a store."""
 
     def __init__(
-        self, store: GameStore, presence: Presence, quotas: QuotaStore, subscribers: Subscribers
+        self,
+        store: GameStore,
+        presence: Presence,
+        quotas: QuotaStore,
+        subscribers: Subscribers,
+        clock: StoreClock | None = None,
     ) -> None:
         self.store = store
+        self.clock = clock or StoreClock()
         self.locks = GameLocks()
         self.cached: OrderedDict[str, LiveGame] = OrderedDict()
         self.subscribers = subscribers
         self._presence, self._quotas = presence, quotas
-        self._clock_offset = 0  # milliseconds by which the store's clock is ahead of ours
         self._over: OrderedDict[str, None] = OrderedDict()  # cached and over, the oldest first
         self._remembered: OrderedDict[str, LogPosition] = OrderedDict()  # of dropped games
         self._moves = 0  # up to which slot moves of the store were checked
         self._tasks = TaskSet()
 
-    def now(self) -> int:
-        """The store's time in milliseconds, by the last commit."""
-        return _milliseconds() + self._clock_offset
+    async def read_time(self) -> int:
+        """Ask the store for its time in milliseconds, and set the clock by it."""
+        now = await self.store.now()
+        self.clock.synchronise(now)
+        return now
 
     def count_playing(self) -> int:
         """How many games that are being played are cached."""
@@ -191,10 +198,6 @@ class LiveGames:
 
     # --- the cache ------------------------------------------------------------------------------
 
-    def follow_clock(self, time_ms: int) -> None:
-        """Take the time of a commit that has just come for the store's time now."""
-        self._clock_offset = time_ms - _milliseconds()
-
     def committed(self, game: LiveGame) -> None:
         """A commit of this process stands: expire what is over."""
         if game.stored.state == OVER:
@@ -246,7 +249,3 @@ class LiveGames:
                 *(self._presence.remove_invitation(bot, game_id) for bot in invited),
                 *(self._quotas.remove(inviting(creator, owner), game_id) for owner in owners),
             )
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000

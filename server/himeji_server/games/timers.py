@@ -56,11 +56,11 @@ class Timers:
         """Let stand-ins answer without waiting for a sweep; returns only by being cancelled."""
         while True:
             game_id = await self._commits.stand_ins.get()
-            self._tasks.start(self._handle(game_id, self._live_games.now()))
+            self._tasks.start(self._handle(game_id, self._live_games.clock.now()))
 
     async def sweep(self, most: int = MOST_DUE) -> int:
         """Handle the timers that are due; how many there were."""
-        now = await self._store.now()
+        now = await self._live_games.read_time()
         due = await self._store.due(now, most)
         for game_id in due:
             await self._handle(game_id, now)

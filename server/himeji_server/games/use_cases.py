@@ -150,7 +150,7 @@ class GameUseCases:
 
     def now(self) -> int:
         """The store's time in milliseconds."""
-        return self._live_games.now()
+        return self._live_games.clock.now()
 
     async def list_games(
         self, caller: Caller, wanted: GameFilter, page_size: int, page_token: str

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from himeji.rules.errors import Draining, InvalidRequest, StoreUnavailable
 from himeji.v1.admin_service_pb2 import AuditEntry, AuditKind, Flag, FlagKind
 from himeji.v1.game_pb2 import EndReason
-from himeji.v1.ladder_service_pb2 import RatedResult, Season, Standing, StandingDifferences
+from himeji.v1.ladder_service_pb2 import RatedResult, Season
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
@@ -19,37 +19,44 @@ from himeji_server.ladder.fair_play import flag_message
 from himeji_server.ladder.messages import audit_message, season_message
 from himeji_server.ladder.queries import LadderQueries, paginate
 from himeji_server.ladder.rater import Rater
-from himeji_server.ladder.recomputation import Progress, Recomputation
+from himeji_server.ladder.recomputation_jobs import Job, JobKind, Recomputed, Step, live_rows
 from himeji_server.ladder.standings import CARRY_OVER, Standings, StandingsRow
+from himeji_server.ladder.voided_games import RunJob, VoidedGames
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.standings import RepairRecord, SeasonRecord, StandingsHead
+from himeji_server.store.standings import PendingVoid, SeasonRecord
 
 MAX_TRIES: Final = 50
+APPLY_SECONDS: Final = 10.0
+"""How long a call waits for a recomputation: less than the 30 seconds that clients wait for it."""
+
 MAX_TITLE: Final = 80
 MAX_EXPLANATION: Final = 500
 ADMIN_ACT: Final = AuditKind.AUDIT_KIND_ADMIN_ACT
 
 
-@dataclass(frozen=True)
-class Recomputed:
-    """The standings computed from the log, compared with the live ones."""
+class VoidedGame(NamedTuple):
+    """A game that is void."""
 
-    games: int
-    differences: tuple[Standing, ...]
-    repaired: bool
+    view: GameView
+    pending: bool
+    """Whether the standings still count it; a recomputation is under way."""
 
 
 class Administration:
     """Administrative use cases; each change is written into the audit log."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that it works with
         self,
+        *,
         queries: LadderQueries,
         store: LadderStore,
         use_cases: GameUseCases,
         rater: Rater,
+        voided: VoidedGames,
+        run_job: RunJob,
         requests: IdempotencyKeys,
     ) -> None:
         self._queries = queries
@@ -57,13 +64,17 @@ class Administration:
         self._standings = store.standings
         self._use_cases = use_cases
         self._rater = rater
+        self._voided = voided
+        self._run_job = run_job
         self._requests = requests
+        most = use_cases.limits.recomputations
+        self._recomputations = ConcurrencyLimit("recomputations", most, in_all=most)
 
     # --- recompute ------------------------------------------------------------------------------
 
     async def recompute(
         self, caller: Caller, ladder: str, season: int, request_id: str, *, repair: bool
-    ) -> AsyncGenerator[Progress | Recomputed, None]:
+    ) -> AsyncGenerator[Step, None]:
         """Compare the standings with those that follow from the log; `repair` replaces them.
 
         Says how far it is, and what it found last; raises Draining when the server stops. The same
@@ -72,54 +83,25 @@ class Administration:
         content: list[object] = ["RecomputeStandings", ladder, season, repair]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         number = await self._queries.season_number(ladder, season)
-        mark = operation.operation_id
-        computation = Recomputation(self._standings, ladder, number)
-        for _ in range(MAX_TRIES):
-            repaired = await self._standings.repair(ladder, mark)
-            if repaired is not None:
-                yield await self._repaired(caller, ladder, number, repaired)
-                return
-            head, live = await self._live_rows(ladder, number)
-            if head.generation != computation.generation:
-                await computation.begin()
-                continue
-            async with aclosing(computation.advance(head)) as steps:
-                async for progress in steps:
+        kind = JobKind.REPAIR if repair else JobKind.COMPARE
+        interval = self._use_cases.limits.results_between_snapshots
+        job = Job(kind, ladder, interval, number, operation.operation_id)
+        with self._recomputations.slot(caller.owner):
+            async with aclosing(self._run_job(job)) as steps:
+                async for step in steps:
                     self._check_not_stopping()
-                    yield progress
-            found = computation.differences(live)
-            if not repair or not found:
-                yield Recomputed(computation.games, tuple(found), repaired=False)
-                return
-            record = RepairRecord(computation.games, _encoded(found), mark)
-            # In vain if the ladder has changed; the record tells.
-            await self._standings.replace(
-                ladder, head, computation.rows(), season=number, repair=record
-            )
-        raise StoreUnavailable("the standings change too fast, try again")
+                    if isinstance(step, Recomputed) and step.repaired:
+                        await self._audit_repair(caller, job, len(step.differences))
+                    yield step
 
     def _check_not_stopping(self) -> None:
         if self._use_cases.stopping.is_set():
             raise Draining("this server process is stopping; ask again")
 
-    async def _repaired(
-        self, caller: Caller, ladder: str, season: int, record: RepairRecord
-    ) -> Recomputed:
-        """What a repair changed, which is in the audit log once."""
-        found = StandingDifferences.FromString(record.differences).standings
-        message = f"replaced the standings of season {season} by the recomputed ones"
-        rows = f"{len(found)} rows differed"
-        await self._audit(caller, ladder, f"{message}: {rows}", f"repaired {record.mark}")
-        return Recomputed(record.games, tuple(found), repaired=True)
-
-    async def _live_rows(self, ladder: str, season: int) -> tuple[StandingsHead, dict[str, str]]:
-        """The live rows, and the head of the log that did not change while they were read."""
-        for _ in range(MAX_TRIES):
-            before = await self._standings.head(ladder)
-            rows = await self._standings.rows(ladder, season)
-            if await self._standings.head(ladder) == before:
-                return before, rows
-        raise StoreUnavailable("the standings change too fast, try again")
+    async def _audit_repair(self, caller: Caller, job: Job, rows: int) -> None:
+        message = f"replaced the standings of season {job.season} by the recomputed ones"
+        text = f"{message}: {rows} rows differed"
+        await self._audit(caller, job.ladder, text, f"repaired {job.mark}")
 
     # --- seasons --------------------------------------------------------------------------------
 
@@ -134,6 +116,8 @@ class Administration:
         name = self._queries.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
+        if not await self._voided.wait_applied(name, APPLY_SECONDS):
+            raise StoreUnavailable("the table still counts games that are void, try again")
         begun = await self._start(name, title, share, operation.operation_id)
         message = f"started season {begun.number}, keeping {share:g} of every distance"
         await self._audit(caller, name, message, f"season {operation.operation_id}")
@@ -146,7 +130,7 @@ class Administration:
             if started:
                 return started[0]
             season = (await self._standings.head(ladder)).season
-            head, rows = await self._live_rows(ladder, season)
+            head, rows = await live_rows(self._standings, ladder, season)
             start = await self._standings.starting_means(ladder, head.season)
             standings = Standings(
                 {name: StandingsRow.from_json(text) for name, text in rows.items()}, start
@@ -176,8 +160,11 @@ class Administration:
 
     async def void_game(
         self, caller: Caller, game_id: str, explanation: str, request_id: str
-    ) -> GameView:
-        """Take a game out of the ratings and, if it still runs, end it."""
+    ) -> VoidedGame:
+        """Take a game out of the ratings and, if it still runs, end it.
+
+        Returns when the void is durable, and a moment later if the standings are soon without it.
+        """
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})
         names.check_length(explanation, "explanation", MAX_EXPLANATION)
@@ -188,38 +175,15 @@ class Administration:
             game = await self._use_cases.end(game_id, EndReason.END_REASON_ADJUDICATED)
         ladder = game.header.ladder
         await self._rater.settle(game_id)  # so that it cannot be rated after this
-        if ladder:
-            await self._remove_from_standings(ladder, game_id)
-        record = AuditRecord(
-            AuditKind.AUDIT_KIND_ADJUDICATION,
-            f"voided: {explanation}",
-            caller.owner,
-            game_id,
-            ladder,
-        )
-        await self._store.audit.append(record, f"voided {game_id}")
-        return game
-
-    async def _remove_from_standings(self, ladder: str, game_id: str) -> None:
-        """Replace the standings of the game's season by those computed without the game."""
-        sequence = await self._standings.sequence_of(ladder, game_id)
+        sequence = await self._standings.sequence_of(ladder, game_id) if ladder else 0
         if not sequence:
-            return
+            await self._voided.audit(ladder, game_id, caller.owner, explanation)
+            return VoidedGame(game, pending=False)
         (entry,) = await self._standings.entries(ladder, [sequence])
-        season, without = RatedResult.FromString(entry.data).season, frozenset({game_id})
-        computation = Recomputation(self._standings, ladder, season, without)
-        for _ in range(MAX_TRIES):
-            head = await self._standings.head(ladder)
-            if game_id in await self._standings.voided(ladder):
-                return
-            if head.generation != computation.generation:
-                await computation.begin()
-            async for _ in computation.advance(head):
-                pass
-            rows = computation.rows()
-            if await self._standings.replace(ladder, head, rows, season=season, voided=game_id):
-                return
-        raise StoreUnavailable("the standings change too fast, try again")
+        season = RatedResult.FromString(entry.data).season
+        void = PendingVoid(game_id, season, sequence, caller.owner, explanation)
+        await self._voided.note(ladder, void)
+        return VoidedGame(game, not await self._voided.wait_applied(ladder, APPLY_SECONDS))
 
     async def list_flags(
         self, ladder: str, bot: str, kind: FlagKind.ValueType, page_size: int, page_token: str
@@ -263,7 +227,3 @@ class Administration:
     async def _audit(self, caller: Caller, ladder: str, message: str, mark: str = "") -> None:
         record = AuditRecord(ADMIN_ACT, message, caller.owner, "", ladder)
         await self._store.audit.append(record, mark)
-
-
-def _encoded(differences: list[Standing]) -> bytes:
-    return StandingDifferences(standings=differences).SerializeToString()

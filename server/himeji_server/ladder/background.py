@@ -1,8 +1,9 @@
 """The background loop of the ladders: rates results, makes games, advances tournaments.
 
-One process of all that share a store runs it, as the leader: the one that holds the lease. The
-lease saves work and guards nothing. Rater, matchmaker and tournament runner are each correct with
-any number of them at once, so that a leader may lose its lease in the middle of a step.
+It also finishes voids that another process left behind. One process of all that share a store runs
+it, as the leader: the one that holds the lease. The lease saves work and guards nothing. Rater,
+matchmaker and tournament runner are each correct with any number of them at once, so that a leader
+may lose its lease in the middle of a step.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server.ladder.matchmaker import Matchmaker
 from himeji_server.ladder.rater import Rater
 from himeji_server.ladder.tournament_runner import TournamentRunner
+from himeji_server.ladder.voided_games import VoidedGames
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.leases import new_holder
@@ -30,12 +32,18 @@ class LadderLoop:
     """Runs the ladders of a store while this process is the leader."""
 
     def __init__(
-        self, store: LadderStore, matchmaker: Matchmaker, rater: Rater, runner: TournamentRunner
+        self,
+        store: LadderStore,
+        matchmaker: Matchmaker,
+        rater: Rater,
+        runner: TournamentRunner,
+        voided: VoidedGames,
     ) -> None:
         self._store = store
         self._matchmaker = matchmaker
         self._rater = rater
         self._runner = runner
+        self._voided = voided
         self._holder = new_holder()
 
     async def run(self) -> None:
@@ -43,6 +51,7 @@ class LadderLoop:
         try:
             await self._run()
         finally:
+            await self._voided.stop()
             await self._store.leases.release(LEASE, self._holder)
 
     async def _run(self) -> None:
@@ -62,3 +71,4 @@ class LadderLoop:
         now = await self._store.games.now()
         await self._matchmaker.run_once(now)
         await self._runner.run_once(now)
+        await self._voided.resume()

@@ -100,11 +100,17 @@ class LadderQueries:
         return [standing_message(row, 1 + ratings.index(row.rating.conservative)) for row in shown]
 
     async def games_of_season(self, ladder: str, season: int) -> int:
-        """How many rated games count in the standings of a season: voided ones do not."""
+        """How many rated games the standings of a season count: void ones only while pending."""
         first, last = await self._season_range(ladder, season)
         voided = await self._standings.voided(ladder)
-        out = [await self._standings.sequence_of(ladder, game_id) for game_id in voided]
-        return last - first - sum(first < each <= last for each in out)
+        out = await self._standings.sequences_of(ladder, list(voided))
+        pending = await self.pending_voids(ladder, season)
+        return last - first - sum(first < each <= last for each in out) + pending
+
+    async def pending_voids(self, ladder: str, season: int) -> int:
+        """How many games of a season are void and still counted by its standings."""
+        voids = await self._standings.pending_voids(ladder)
+        return sum(each.season == season for each in voids)
 
     async def _season_range(self, ladder: str, season: int) -> tuple[int, int]:
         """The sequence before a season's first game, and that of its last one so far."""

@@ -17,6 +17,7 @@ from himeji.v1.ladder_service_pb2 import RatedResult
 from himeji_server.ladder.fair_play import FairPlay
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.ready_check import has_timed_out, unanswered
+from himeji_server.ladder.snapshots import superseded
 from himeji_server.ladder.standings import Standings, StandingsRow, names_needed
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.game_records import StoredGame
@@ -37,7 +38,9 @@ _log = structlog.get_logger(__name__)
 class Rater:
     """Settles the results of all games."""
 
-    def __init__(self, ladders: Ladders, store: LadderStore) -> None:
+    def __init__(self, ladders: Ladders, store: LadderStore, interval: int) -> None:
+        """`interval` is the number of results between two snapshots of the standings."""
+        self._interval = interval
         self._ladders = ladders
         self._store = store
         self._standings = store.standings
@@ -84,6 +87,8 @@ class Rater:
         for seat in stored.seats:
             rated.seats.add(bot=seat.bot, bot_version=seat.bot_version)
         sequence, rows = await self._apply(ladder, rated)
+        if sequence % self._interval == 0:
+            await self._take_snapshot(ladder)
         if sequence != rated.sequence:  # rated before: the log has the ratings of that time
             (entry,) = await self._standings.entries(ladder, [sequence])
             rated, rows = RatedResult.FromString(entry.data), []
@@ -116,6 +121,18 @@ class Rater:
             if status is not AppendStatus.CONFLICT:
                 return sequence, changed
         raise StoreUnavailable("the standings change too fast, try again")
+
+    async def _take_snapshot(self, ladder: str) -> None:
+        """Copy the standings as they are, which may be some results later.
+
+        A void is cheap because of it, and right without it.
+        """
+        snapshots = self._store.snapshots
+        for _ in range(MAX_TRIES):
+            head = await self._standings.head(ladder)
+            found = await snapshots.sequences(ladder, head.season)
+            if await snapshots.take(ladder, head, superseded(found, head.sequence, self._interval)):
+                return
 
     async def _release(self, ladder: str, stored: StoredGame) -> None:
         """Free the bots for the next pairing; those that never answered lose their ticket."""

@@ -100,6 +100,11 @@ class HttpPort(click.ParamType[int | None]):
     help="Refuse to start on a Redis that could lose an acknowledged move.",
 )
 @_option(
+    "--accept-data-loss",
+    is_flag=True,
+    help="Start with --ranked although acknowledged moves are missing from the data folder.",
+)
+@_option(
     "--dev/--no-dev",
     default=None,
     help="Development mode: gRPC reflection, a local owner with a token in the data folder. "
@@ -194,6 +199,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
     data: Path,
     redis: str | None,
     ranked: bool,
+    accept_data_loss: bool,
     dev: bool | None,
     log_format: str,
     registration: str,
@@ -228,6 +234,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
             data=data,
             redis=redis,
             ranked=ranked,
+            accept_data_loss=accept_data_loss,
             dev=dev,
             house=parse_house_bots(house, dev=dev),
             ladders=ladders,

@@ -5,6 +5,8 @@ about 100 bytes, which a data folder's path may exceed.
 
 Invariant: at most one Redis runs on a folder. The server process inherits the lock on its folder,
 so that a new arena waits until the Redis of one that was killed has really ended.
+
+Before each start its files are compared with what durable_sizes.py knows of them.
 """
 
 import asyncio
@@ -21,8 +23,11 @@ import urllib.parse
 from pathlib import Path
 from typing import IO, Final
 
+import structlog
+
 from himeji_server.launch import die_with_parent
 from himeji_server.launch.data_folder import unusable
+from himeji_server.launch.durable_sizes import DurableSizes
 from himeji_server.launch.supervisor import RestartPolicy, SupervisedProcess
 from himeji_server.startup_errors import StartRefusedError
 
@@ -55,7 +60,11 @@ _STOP_SECONDS: Final = 10.0
 _KILL_SECONDS: Final = 1.0
 _PING_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.02
+_RECORD_SECONDS: Final = 1.0
 _RESTARTS: Final = RestartPolicy(first_delay=0.5, longest_delay=0.5)
+_TRUNCATED: Final = re.compile(rb"Truncating the AOF (\S+) at offset (\d+)")  # in Redis's log
+
+_log = structlog.get_logger(__name__)
 
 
 def find_binary() -> Path:
@@ -87,8 +96,12 @@ class EmbeddedRedis(SupervisedProcess):
         *,
         binary: Path | None = None,
         mechanism: str = die_with_parent.MECHANISM,
+        refuse_data_loss: bool = False,
     ) -> None:
+        """`refuse_data_loss` keeps it from starting when acknowledged writes are missing."""
         self._folder = folder
+        self._sizes = DurableSizes(folder)
+        self._refuse_data_loss = refuse_data_loss
         super().__init__("redis", _RESTARTS, log=str(self.log))
         self._binary = binary or find_binary()
         self._mechanism = mechanism
@@ -129,6 +142,9 @@ class EmbeddedRedis(SupervisedProcess):
         process, self._process = self._process, None
         if process is not None:
             await _end(process)
+            if process.returncode == 0:  # it has completed and synced its files
+                with contextlib.suppress(OSError):
+                    self._sizes.record(self._sizes.measure())
         if self._lock is not None:
             _remove_socket_folder(self._lock)
             os.close(self._lock)
@@ -138,7 +154,10 @@ class EmbeddedRedis(SupervisedProcess):
         return self._process is not None and self._process.poll() is None
 
     async def wait(self) -> str:
-        code = await asyncio.to_thread(self._process.wait) if self._process is not None else None
+        process = self._process
+        code = await asyncio.to_thread(process.wait) if process is not None else None
+        if process is not None and process.stdin:
+            process.stdin.close()
         return f"it ended with code {code}"
 
     async def _lock_folder(self) -> int:
@@ -160,12 +179,15 @@ class EmbeddedRedis(SupervisedProcess):
         )
 
     async def launch(self) -> None:
+        self._check_complete()
+        sizes, log_size = self._sizes.measure(), _size(self.log)
         self._socket.unlink(missing_ok=True)
         self._process = self._spawn()
         silent = 0.0
         while self._process.poll() is None and silent < _START_SECONDS:
             answer = await _answer_to_ping(self._socket)
             if answer == _PONG:
+                self._log_truncation(sizes, log_size)
                 return
             # A Redis that is loading its data answers so, and may take as long as it needs.
             silent = 0.0 if answer else silent + _POLL_SECONDS
@@ -174,6 +196,40 @@ class EmbeddedRedis(SupervisedProcess):
             f"the embedded Redis does not start: {_last_line(self.log)} (see {self.log}, or name "
             "a running Redis with --redis)"
         )
+
+    def _check_complete(self) -> None:
+        """Log an error if acknowledged writes are missing, or refuse to start without them."""
+        missing = self._sizes.count_missing()
+        if not missing:
+            return
+        if self._refuse_data_loss:
+            raise StartRefusedError(
+                f"{missing} bytes at the end of the append-only files in {self._folder} are "
+                "missing, so acknowledged moves are lost: look at the disk and restore a backup, "
+                "or start once with --accept-data-loss to go on without them"
+            )
+        _log.error("acknowledged writes are lost: append-only files are too short", bytes=missing)
+
+    def _log_truncation(self, sizes: dict[str, int], log_size: int) -> None:
+        """Log what Redis cut off while it loaded its files: the beginning of a write."""
+        with self.log.open("rb") as log:
+            log.seek(log_size if _size(self.log) >= log_size else 0)
+            for name, kept in _TRUNCATED.findall(log.read()):
+                cut = sizes.get(name.decode(), 0) - int(kept)
+                _log.warning("redis cut an unfinished write off its append-only file", bytes=cut)
+
+    async def record_sizes(self) -> None:
+        """Record again and again how much of the files is complete, until it is cancelled."""
+        while True:
+            process = self._process
+            # A full disk, or files that are being rewritten: the next round tries again.
+            with contextlib.suppress(OSError):
+                sizes = await asyncio.to_thread(self._sizes.measure)
+                answered = await _answer_to_ping(self._socket) == _PONG
+                # Another process has cut off what this one had not completed.
+                if answered and process is self._process and self.is_alive():
+                    await asyncio.to_thread(self._sizes.record, sizes)
+            await asyncio.sleep(_RECORD_SECONDS)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         if self._lock is None:
@@ -255,6 +311,10 @@ def _remove_socket_folder(lock: int) -> None:
 def _open_log(path: Path) -> IO[bytes]:
     grown = path.exists() and path.stat().st_size > _LARGEST_LOG
     return path.open("wb" if grown else "ab")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _last_line(path: Path) -> str:

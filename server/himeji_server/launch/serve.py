@@ -119,10 +119,11 @@ async def _running_redis(settings: Settings) -> AsyncIterator[_Redis]:
         yield _Redis(settings.redis, "in the Redis below")
         return
     with data_folder.locked(settings.data) as folder:
-        redis = EmbeddedRedis(folder / "redis")
+        refuse = settings.ranked and not settings.accept_data_loss
+        redis = EmbeddedRedis(folder / "redis", refuse_data_loss=refuse)
         await redis.start()
         try:
-            yield _Redis(redis.url, str(folder), (redis.keep_running,))
+            yield _Redis(redis.url, str(folder), (redis.keep_running, redis.record_sizes))
         finally:
             await redis.stop()
 

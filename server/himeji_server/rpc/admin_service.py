@@ -24,11 +24,12 @@ class AdminService:
         self._administration = administration
 
     async def VoidGame(self, request: pb.VoidGameRequest, _context: Any) -> pb.VoidGameResponse:
-        game = await self._administration.void_game(
+        view, pending = await self._administration.void_game(
             current_caller(), request.game_id, request.explanation, request.request_id
         )
-        connected = await self._use_cases.connected(game)
-        return pb.VoidGameResponse(game=game_message(game, connected.__contains__))
+        connected = await self._use_cases.connected(view)
+        game = game_message(view, connected.__contains__)
+        return pb.VoidGameResponse(game=game, pending=pending)
 
     async def ListFlags(self, request: pb.ListFlagsRequest, _context: Any) -> pb.ListFlagsResponse:
         found, token = await self._administration.list_flags(

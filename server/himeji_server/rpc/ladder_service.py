@@ -11,10 +11,10 @@ from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.caller import current_caller
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.ladder.administration import Recomputed
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.queries import paginate
 from himeji_server.ladder.recomputation import Progress
+from himeji_server.ladder.recomputation_jobs import Step
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit
 
@@ -67,9 +67,12 @@ class LadderService:
         standings = await self._queries.standings(request.ladder, season, old_versions=old)
         query = ("standings", request.ladder, request.season, old)
         rows, token = paginate(standings, request.page_size, request.page_token, *query)
-        games = await self._queries.games_of_season(request.ladder, season)
         return pb.GetStandingsResponse(
-            standings=rows, next_page_token=token, season=season, games=games
+            standings=rows,
+            next_page_token=token,
+            season=season,
+            games=await self._queries.games_of_season(request.ladder, season),
+            pending_voids=await self._queries.pending_voids(request.ladder, season),
         )
 
     async def GetHistory(
@@ -175,7 +178,7 @@ class LadderService:
         return pb.CancelTournamentResponse(tournament=cancelled)
 
 
-def _recompute_messages(step: Progress | Recomputed) -> Iterator[pb.RecomputeStandingsResponse]:
+def _recompute_messages(step: Step) -> Iterator[pb.RecomputeStandingsResponse]:
     if isinstance(step, Progress):
         progress = pb.RecomputeProgress(done=step.done, total=step.total)
         yield pb.RecomputeStandingsResponse(progress=progress)

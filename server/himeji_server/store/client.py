@@ -40,6 +40,8 @@ class Store:
 
     def __init__(self, url: str) -> None:
         """Prepare the connection; raises StoreRefusedError for a URL that names no Redis."""
+        self.url = url
+        """The address, which may have a password in it: for another client, never for a log."""
         self.display_url = without_password(url)
         self._impairments = ImpairmentLog()
         try:

@@ -299,8 +299,13 @@ def standings_rated(ladder: str) -> str:
 
 
 def standings_voided(ladder: str) -> str:
-    """The rated games that were taken out of the ratings."""
+    """The rated games that are void."""
     return f"{_ladder_tag(ladder)}:voided"
+
+
+def pending_voids(ladder: str) -> str:
+    """The void games that the standings still count, with who voided them and why."""
+    return f"{_ladder_tag(ladder)}:pending-voids"
 
 
 def standings_repair(ladder: str, mark: str) -> str:
@@ -311,6 +316,21 @@ def standings_repair(ladder: str, mark: str) -> str:
 def standings_rows(ladder: str, season: int) -> str:
     """The standings of a season: a row for each version of a bot."""
     return f"{_ladder_tag(ladder)}:rows:{season}"
+
+
+def standings_snapshots(ladder: str, season: int) -> str:
+    """The sequences after which the standings of a season were copied."""
+    return f"{_ladder_tag(ladder)}:snapshots:{season}"
+
+
+def standings_snapshot(ladder: str, season: int, sequence: int) -> str:
+    """The standings of a season as they were after a rated game."""
+    return f"{_ladder_tag(ladder)}:snapshot:{season}:{sequence}"
+
+
+def prepared_standings(ladder: str, mark: str, part: str) -> str:
+    """Recomputed standings that are not in force yet; they expire if their process dies."""
+    return f"{_ladder_tag(ladder)}:prepared:{mark}:{part}"
 
 
 def starting_means(ladder: str, season: int) -> str:

@@ -9,6 +9,7 @@ from himeji_server.store.leases import Leases
 from himeji_server.store.queues import QueueStore
 from himeji_server.store.result_outbox import ResultOutbox
 from himeji_server.store.standings import StandingsStore
+from himeji_server.store.standings_replacement import SnapshotStore
 from himeji_server.store.tournaments import TournamentStore
 
 
@@ -22,6 +23,7 @@ class LadderStore:
         self.queues = QueueStore(store)
         self.deals = DealStore(store)
         self.standings = StandingsStore(store)
+        self.snapshots = SnapshotStore(store)
         self.audit = AuditLog(store)
         self.flags = FlagStore(store)
         self.tournaments = TournamentStore(store)

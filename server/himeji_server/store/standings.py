@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from himeji_server.store import keys, replies
-from himeji_server.store.accounts import REMEMBERED_SECONDS
 from himeji_server.store.client import Store
 from himeji_server.store.commands import Argument
 from himeji_server.store.pipelining import Script
 from himeji_server.store.replies import AppendStatus
 
 _RATE: Final = Script("rate_game")
-_REPLACE: Final = Script("replace_standings")
+_NOTE_VOID: Final = Script("note_void")
 _START_SEASON: Final = Script("start_season")
 ENTRIES_PER_PAGE: Final = 500
 
@@ -59,6 +58,19 @@ class RatedEntry(NamedTuple):
 
 
 @dataclass(frozen=True)
+class PendingVoid:
+    """A void game that the standings still count."""
+
+    game_id: str
+    season: int
+    sequence: int
+    actor: str
+    """The owner who voided it."""
+
+    explanation: str
+
+
+@dataclass(frozen=True)
 class RepairRecord:
     """What a repair of the standings changed, kept for retries of the request that asked for it."""
 
@@ -86,6 +98,13 @@ class StandingsStore:
     async def sequence_of(self, ladder: str, game_id: str) -> int:
         """The sequence under which a game was rated, 0 if it was not."""
         return int(await self._store.call("HGET", keys.standings_rated(ladder), game_id) or 0)
+
+    async def sequences_of(self, ladder: str, game_ids: Sequence[str]) -> list[int]:
+        """The sequences under which these games were rated; those that were not are left out."""
+        if not game_ids:
+            return []
+        found = await self._store.call("HMGET", keys.standings_rated(ladder), *game_ids)
+        return [int(each) for each in found if each]
 
     async def rate(  # noqa: PLR0913 - all of it is written in one step
         self,
@@ -134,24 +153,6 @@ class StandingsStore:
             if value is not None
         }
 
-    async def replace(  # noqa: PLR0913 - all of it is written in one step
-        self,
-        ladder: str,
-        head: StandingsHead,
-        rows: Mapping[str, str],
-        *,
-        season: int,
-        voided: str = "",
-        repair: RepairRecord | None = None,
-    ) -> bool:
-        """Replace the rows of a season by recomputed ones; False if the ladder has changed."""
-        repair = repair or RepairRecord(0, b"", "")
-        touched = [keys.standings_head(ladder), keys.standings_rows(ladder, season)]
-        touched += [keys.standings_voided(ladder), keys.standings_repair(ladder, repair.mark)]
-        facts = (voided, repair.games, repair.differences, REMEMBERED_SECONDS)
-        flat: list[Argument] = [part for row in rows.items() for part in row]
-        return bool(await self._store.run(_REPLACE, touched, *head, *facts, *flat))
-
     async def repair(self, ladder: str, mark: str) -> RepairRecord | None:
         """What the repair that a request asked for changed; None if it changed nothing."""
         key = keys.standings_repair(ladder, mark)
@@ -159,9 +160,20 @@ class StandingsStore:
         return RepairRecord(int(games), bytes(differences), mark) if games else None
 
     async def voided(self, ladder: str) -> frozenset[str]:
-        """The games that were taken out of the ratings."""
+        """The games that are void, those that the standings still count among them."""
         found = await self._store.call("SMEMBERS", keys.standings_voided(ladder))
         return frozenset(replies.texts(found))
+
+    async def note_void(self, ladder: str, void: PendingVoid) -> None:
+        """Note that a rated game is void; the standings count it until they are replaced."""
+        touched = [keys.standings_voided(ladder), keys.pending_voids(ladder)]
+        await self._store.run(_NOTE_VOID, touched, void.game_id, json.dumps(void.__dict__))
+
+    async def pending_voids(self, ladder: str) -> list[PendingVoid]:
+        """The void games that the standings still count, in the order of the log."""
+        found = await self._hash(keys.pending_voids(ladder), None)
+        voids = [PendingVoid(**json.loads(text)) for text in found.values()]
+        return sorted(voids, key=lambda each: each.sequence)
 
     async def entries_after(
         self, ladder: str, after: int = 0, until: int | None = None
