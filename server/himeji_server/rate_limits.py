@@ -13,7 +13,7 @@ from typing import Final
 from himeji.rules.errors import LimitExceeded, MessageTooLarge, RateLimited, SlowReader
 from himeji.wire.errors import RETRY_AFTER
 
-from himeji_server.limits import MOST_ACTIONS
+from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 
 _MOST_BUCKETS: Final = 10_000
@@ -41,10 +41,10 @@ def slow_reader(most: int) -> SlowReader:
     )
 
 
-def check_actions(count: int) -> None:
-    """Raise LimitExceeded for a request with too many actions."""
-    if count > MOST_ACTIONS:
-        raise exceeded("actions", MOST_ACTIONS, f"{count} actions came, and {{}} are allowed")
+def check_actions(count: int, most: int = Limits.actions) -> None:
+    """Raise LimitExceeded for an answer with too many actions."""
+    if count > most:
+        raise exceeded("actions", most, f"{count} actions came, and {{}} are allowed")
 
 
 @dataclass

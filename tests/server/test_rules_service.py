@@ -16,7 +16,7 @@ from himeji.wire.errors import from_rpc_error
 from himeji.wire.events import to_events, told_events
 from himeji.wire.positions import to_position
 from himeji.wire.rulesets import to_ruleset, to_summary
-from himeji_server.limits import MOST_ACTIONS, MOST_POSITION_BYTES
+from himeji_server.limits import Limits
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.interceptor import CallInterceptor
 from himeji_server.rpc.rules_service import SERVICE, RulesService
@@ -215,7 +215,7 @@ async def test_a_game_played_through_the_service_is_the_game_of_the_engine(stub,
                 game.apply(actions[-1])
         answer = await apply(stub, answer.position, *actions, seed=11)
         assert answer.position == to_position(game)
-        assert answer.position.ByteSize() * 3 < MOST_POSITION_BYTES
+        assert answer.position.ByteSize() * 3 < Limits.position_bytes
         assert list(answer.legal_actions) == game.legal()
         assert list(answer.events) == to_events(game.log[known:])
         assert (answer.played, answer.stop) == (len(actions), StopReason.STOP_REASON_ALL_PLAYED)
@@ -393,20 +393,21 @@ async def test_no_hostile_position_is_a_fault_of_the_server(stub):
 
 async def test_more_actions_than_a_game_has_are_a_typed_limit(stub):
     position = to_position(played())
-    error = await refused(apply(stub, position, *[5] * (MOST_ACTIONS + 1)))
+    error = await refused(apply(stub, position, *[5] * (Limits.actions + 1)))
     assert type(error) is errors.LimitExceeded
-    assert error.details == {"limit": "actions", "allowed": str(MOST_ACTIONS)}
-    error = await refused(apply(stub, position, *[9_999] * MOST_ACTIONS))
+    allowed = str(Limits.actions)
+    assert error.details == {"field": "actions", "limit": "actions", "allowed": allowed}
+    error = await refused(apply(stub, position, *[9_999] * Limits.actions))
     assert type(error) is errors.UnknownAction
 
 
 async def test_a_huge_position_is_refused_before_it_is_read(stub):
     position = to_position(played())
-    while position.ByteSize() <= MOST_POSITION_BYTES:
+    while position.ByteSize() <= Limits.position_bytes:
         position.castle.unseen_stewards.append(1)
     error = await refused(apply(stub, position))
     assert type(error) is errors.MessageTooLarge
-    assert error.details == {"limit": "position_bytes", "allowed": str(MOST_POSITION_BYTES)}
+    assert error.details == {"limit": "position_bytes", "allowed": str(Limits.position_bytes)}
     position.castle.unseen_stewards.pop()
     error = await refused(apply(stub, position))
     assert type(error) is errors.ImpossiblePosition

@@ -11,9 +11,6 @@ from himeji.v1.game_pb2 import StopReason
 from himeji.v1.position_pb2 import Position
 from himeji.wire.positions import from_position
 
-from himeji_server.limits import MOST_POSITION_BYTES
-from himeji_server.rate_limits import check_actions, too_large
-
 
 class AppliedActions(NamedTuple):
     """How many actions were applied, and why no more."""
@@ -36,15 +33,11 @@ def new_game(ruleset: str, seats: int, options: Mapping[str, str], seed: int) ->
 
 def read(position: Position, seed: int) -> Game:
     """The game of a client's position, with chance from the seed; refuses impossible positions."""
-    size = position.ByteSize()
-    if size > MOST_POSITION_BYTES:
-        raise too_large("position_bytes", "the position has", size, MOST_POSITION_BYTES)
     return from_position(position, rules.seeded(seed))
 
 
 def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> AppliedActions:
     """Apply actions, each for the seat that is asked; raises if already the first is refused."""
-    check_actions(len(actions))
     for played, action in enumerate(actions):
         if game.over and played:
             return AppliedActions(played, StopReason.STOP_REASON_GAME_OVER)
