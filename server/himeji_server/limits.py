@@ -91,6 +91,22 @@ class Limits:
     actions: int = 1_000
     """Actions in one request: more than a whole game has."""
 
+    actions_per_call: int = 100
+    """Actions of an ApplyActions that count as one call: a longer one costs several."""
+
+    inline_actions: int = 100
+    """Actions of an ApplyActions that the event loop runs itself, in 3 ms at most."""
+
+    rules_workers: int = 1
+    """Processes for longer ones, per server process."""
+
+    rules_calls: int = 64
+    rules_calls_per_owner: int = 8
+    """Calls that these processes run or that wait for them."""
+
+    rules_seconds: float = 10.0
+    """How long such a call may run."""
+
     batch_messages: int = 1_000
     """Messages in one PlayRequest."""
 

@@ -60,13 +60,17 @@ class TokenBucket:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
 
-    def acquire(self) -> None:
-        """Take one token; raises RateLimited with the time until there is one."""
+    def acquire(self, tokens: int = 1) -> None:
+        """Take tokens; raises RateLimited with the time until there are so many.
+
+        What costs more than the bucket holds takes all but one, which its call has taken before.
+        """
+        tokens = max(1, min(tokens, self.at_once - 1))
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
-        if self._tokens < 1:
-            wait = (1 - self._tokens) / self.per_second
+        if self._tokens < tokens:
+            wait = (tokens - self._tokens) / self.per_second
             raise RateLimited(
                 f"more than {self.per_second} a second: wait",
                 {
@@ -75,7 +79,7 @@ class TokenBucket:
                     RETRY_AFTER: str(int(wait * 1000) + 1),
                 },
             )
-        self._tokens -= 1
+        self._tokens -= tokens
 
     @property
     def full(self) -> bool:
@@ -90,8 +94,8 @@ class RateLimiter:
         self._name, self._per_second, self._at_once = name, per_second, at_once
         self._buckets: dict[str, TokenBucket] = {}
 
-    def acquire(self, key: str) -> None:
-        """Count one call; raises RateLimited. House bots are not limited."""
+    def acquire(self, key: str, calls: int = 1) -> None:
+        """Count a call, or several; raises RateLimited. House bots are not limited."""
         if key == HOUSE:
             return
         bucket = self._buckets.get(key)
@@ -99,7 +103,7 @@ class RateLimiter:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
-        bucket.acquire()
+        bucket.acquire(calls)
 
 
 class ConcurrencyLimit:

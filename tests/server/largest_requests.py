@@ -7,7 +7,7 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from himeji_server.limits import Limits
-from himeji_server.request_limits import FIELDS, MESSAGES
+from himeji_server.request_limits import CHECKED_LATER, FIELDS, MESSAGES
 from himeji_server.rpc import rpc_handlers
 
 REFLECTION = reflection_pb2.ServerReflectionRequest.DESCRIPTOR
@@ -69,10 +69,12 @@ def _fill(message, field, limits, longer):
     length = getattr(limits, FIELDS[field.full_name]) if field.full_name in FIELDS else 0
     length += field.full_name == longer
     if field.is_repeated and field.message_type is not None:
-        # Only one entry leads to the field that is too long, so that the message stays small.
-        few = 1 if longer and field.full_name != longer else length
-        entry = largest(field.message_type, limits, longer)
-        getattr(message, field.name).extend([entry] * few)
+        # Only one entry leads to the field that is too long, and only one message of a batch is
+        # large, so that the message stays small.
+        entries = getattr(message, field.name)
+        entries.append(largest(field.message_type, limits, longer))
+        few = field.full_name in CHECKED_LATER or (longer and field.full_name != longer)
+        entries.extend([type(entries[0])() if few else entries[0]] * (length - 1))
     elif field.is_repeated:
         getattr(message, field.name).extend([1] * length)
     elif field.message_type is not None:

@@ -100,6 +100,21 @@ def test_a_bucket_allows_a_burst_and_then_its_rate():
         bucket.acquire()
 
 
+def test_a_call_that_costs_several_takes_so_many_tokens_and_never_more_than_there_can_be():
+    now = [0.0]
+    bucket = TokenBucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
+    bucket.acquire(2)
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.acquire(2)
+    assert refused.value.details[RETRY_AFTER] == "251"
+    bucket.acquire(1)  # a refusal takes nothing
+    now[0] += 0.75
+    bucket.acquire()
+    bucket.acquire(1_000)
+    with pytest.raises(errors.RateLimited):
+        bucket.acquire()
+
+
 def test_rate_limits_are_counted_by_key_and_house_bots_not_at_all():
     rates = RateLimiter("calls", per_second=1, at_once=1)
     rates.acquire("ada")
@@ -398,6 +413,25 @@ async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
             pass
         assert message.rejected.reason == ErrorReason.ERROR_REASON_LIMIT_EXCEEDED
         assert "1000" in message.rejected.message
+
+
+async def test_a_long_rules_call_counts_as_several_calls(arena):
+    async with arena(calls_per_second=1, calls_at_once=30, inline_actions=1_000) as client:
+        stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
+
+        async def apply(count):
+            request = rules_service_pb2.ApplyActionsRequest(actions=[1] * count)
+            with pytest.raises(grpc.RpcError) as raised:
+                await stub.ApplyActions(request, metadata=client.metadata, timeout=PATIENCE)
+            return from_rpc_error(raised.value)
+
+        # What is not limited is told that it has no position.
+        assert {type(await apply(100)) for _ in range(10)} == {errors.InvalidRequest}
+        long_calls = [await apply(1_000) for _ in range(10)]
+        assert type(long_calls[0]) is errors.InvalidRequest
+        limited = [each for each in long_calls if isinstance(each, errors.RateLimited)]
+        assert limited
+        assert told(limited[0]) == (errors.RateLimited, "calls_per_second", "1")
 
 
 async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(arena):
