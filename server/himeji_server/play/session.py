@@ -28,7 +28,7 @@ from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.store.presence import new_stream
-from himeji_server.tasks import wait_for
+from himeji_server.tasks import in_slices, wait_for
 
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
@@ -153,7 +153,8 @@ class Session:
         answer.welcome.game_ids.extend(unfinished)
         answer.welcome.ladders.extend(await self._ladder.ladders())
         self._writer.send(answer)
-        for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
+        resumed = sorted(self._subscriptions.resumed.keys() - set(unfinished))
+        async for game_id in in_slices([*unfinished, *resumed]):
             self._subscriptions.follow(game_id)
         if self._subscriptions.accepts_invitations:  # those that came while it was away
             for game_id in await self._use_cases.games_of(self.player.bot):
