@@ -74,7 +74,7 @@ check: $(READY) ## run what needs no server: format, lint, types, layers, contra
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy proto/generate.py docs/vectors/make.py docs/images/make.py docs/api/make.py
+	$(BIN)/mypy proto/generate.py docs/vectors/make.py docs/images/make.py docs/api/make.py docs/request_limits.py
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
@@ -86,9 +86,10 @@ proto: $(READY) ## generate the Python code of the contract from proto/
 	$(BIN)/buf format --write
 	$(BIN)/python proto/generate.py
 
-docs: $(READY) ## write what is derived: the rules of the engine to docs/rules, the API to docs/api
+docs: $(READY) ## write what is derived: rules to docs/rules, the API to docs/api, a table of docs/limits.md
 	cp engine/himeji/rules/data/*.md docs/rules/
 	$(BIN)/python docs/api/make.py
+	$(BIN)/python docs/request_limits.py
 
 laws: $(BUILT) ## play a thousand fresh games and 10,000 positions made by hand against every law (some minutes)
 	$(BIN)/pytest --numprocesses auto --games 1000 --positions 10000 --timeout 3000 \

@@ -3,18 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-MOST_MESSAGE_BYTES: Final = 1 << 20
-"""A larger message is refused with a typed error."""
-
-MOST_BYTES_READ: Final = 4 << 20
-"""A message larger than this is not read at all; gRPC refuses it without a typed error."""
-
-MOST_ACTIONS: Final = 1_000
-"""Actions in one request: more than a whole game has."""
-
-MOST_POSITION_BYTES: Final = 2 << 10
-"""A position from a client: several times a real one, and refused in milliseconds at worst."""
-
 MOST_METADATA_BYTES: Final = 8 << 10
 """More metadata are refused with a typed error; each entry counts 32 bytes more."""
 
@@ -111,3 +99,51 @@ class Limits:
 
     seconds_between_pings: float = 5.0
     """Keepalive pings that come faster get the connection closed."""
+
+    message_bytes: int = 1 << 16
+    """A request. Its fields have limits of their own: the table in request_limits.py."""
+
+    play_message_bytes: int = 1 << 18
+    """A message of a Play stream; a Hello needs 32 bytes for each game that it resumes."""
+
+    position_bytes: int = 2 << 10
+    """A position from a client: several times a real one, and refused in milliseconds at worst."""
+
+    name_length: int = 200
+    """Characters of a name, an id or a request id; bytes of entropy."""
+
+    text_length: int = 1_000
+    """Characters of a free text or a page token."""
+
+    list_entries: int = 100
+    """Seats, options, wants and whatever else a request lists, unless it has a limit below."""
+
+    actions: int = 1_000
+    """Actions in one request: more than a whole game has."""
+
+    actions_per_call: int = 100
+    """Actions of an ApplyActions that count as one call: a longer one costs several."""
+
+    inline_actions: int = 100
+    """Actions of an ApplyActions that the event loop runs itself, in 3 ms at most."""
+
+    rules_workers: int = 1
+    """Processes for longer ones, per server process."""
+
+    rules_calls: int = 64
+    rules_calls_per_owner: int = 8
+    """Calls that these processes run or that wait for them."""
+
+    rules_seconds: float = 10.0
+    """How long such a call may run."""
+
+    batch_messages: int = 1_000
+    """Messages in one PlayRequest."""
+
+    resumed_games: int = 1_000
+    """Games that one Hello resumes; house bots, whose games have no limit, have none here."""
+
+    @property
+    def bytes_read(self) -> int:
+        """What gRPC reads of a message: enough to refuse a slightly larger one with a reason."""
+        return 2 * max(self.message_bytes, self.play_message_bytes)

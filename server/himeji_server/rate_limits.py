@@ -13,7 +13,7 @@ from typing import Final
 from himeji.rules.errors import LimitExceeded, MessageTooLarge, RateLimited, SlowReader
 from himeji.wire.errors import RETRY_AFTER
 
-from himeji_server.limits import MOST_ACTIONS
+from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 
 _MOST_BUCKETS: Final = 10_000
@@ -42,10 +42,10 @@ def slow_reader(most: int) -> SlowReader:
     )
 
 
-def check_actions(count: int) -> None:
-    """Raise LimitExceeded for a request with too many actions."""
-    if count > MOST_ACTIONS:
-        raise exceeded("actions", MOST_ACTIONS, f"{count} actions came, and {{}} are allowed")
+def check_actions(count: int, most: int = Limits.actions) -> None:
+    """Raise LimitExceeded for an answer with too many actions."""
+    if count > most:
+        raise exceeded("actions", most, f"{count} actions came, and {{}} are allowed")
 
 
 @dataclass
@@ -61,13 +61,17 @@ class TokenBucket:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
 
-    def acquire(self) -> None:
-        """Take one token; raises RateLimited with the time until there is one."""
+    def acquire(self, tokens: int = 1) -> None:
+        """Take tokens; raises RateLimited with the time until there are so many.
+
+        What costs more than the bucket holds takes all but one, which its call has taken before.
+        """
+        tokens = max(1, min(tokens, self.at_once - 1))
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
-        if self._tokens < 1:
-            wait = (1 - self._tokens) / self.per_second
+        if self._tokens < tokens:
+            wait = (tokens - self._tokens) / self.per_second
             raise RateLimited(
                 f"more than {self.per_second} a second: wait",
                 {
@@ -76,7 +80,7 @@ class TokenBucket:
                     RETRY_AFTER: str(int(wait * 1000) + 1),
                 },
             )
-        self._tokens -= 1
+        self._tokens -= tokens
 
     @property
     def full(self) -> bool:
@@ -91,8 +95,8 @@ class RateLimiter:
         self._name, self._per_second, self._at_once = name, per_second, at_once
         self._buckets: dict[str, TokenBucket] = {}
 
-    def acquire(self, key: str) -> None:
-        """Count one call; raises RateLimited. House bots are not limited."""
+    def acquire(self, key: str, calls: int = 1) -> None:
+        """Count a call, or several; raises RateLimited. House bots are not limited."""
         if key == HOUSE:
             return
         bucket = self._buckets.get(key)
@@ -100,7 +104,7 @@ class RateLimiter:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
-        bucket.acquire()
+        bucket.acquire(calls)
 
 
 class ConcurrencyLimit:

@@ -1,7 +1,12 @@
-"""Helpers for asyncio tasks: a wait with a timeout, and tasks that nobody awaits."""
+"""Helpers for asyncio tasks: a wait with a timeout, time slices, and tasks that nobody awaits."""
 
 import asyncio
-from collections.abc import Coroutine
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from typing import Final, TypeVar
+
+_SLICE_SECONDS: Final = 0.003
+_T = TypeVar("_T")
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> bool:
@@ -12,6 +17,19 @@ async def wait_for(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+async def in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
+    """Yield items, and let other tasks run after every few milliseconds of work on them.
+
+    For long lists in one answer; an iterator makes its items here, so that counts as well.
+    """
+    until = time.perf_counter() + _SLICE_SECONDS
+    for item in items:
+        yield item
+        if time.perf_counter() > until:
+            await asyncio.sleep(0)
+            until = time.perf_counter() + _SLICE_SECONDS
 
 
 class TaskSet:

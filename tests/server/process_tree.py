@@ -1,6 +1,7 @@
 """Which processes a process has below it, by what Linux tells; any of them may go meanwhile."""
 
 import contextlib
+import os
 from pathlib import Path
 
 
@@ -22,3 +23,9 @@ def words_of(pid):
 def workers_of(pid):
     """The server processes of an arena of several."""
     return [each for each in children_of(pid) if "himeji_server.launch.worker" in words_of(each)]
+
+
+def rules_processes():
+    """The processes for long rules calls that this process has started."""
+    mine = children_of(os.getpid())
+    return {each for each in mine if "himeji_server.rpc.rules_process" in words_of(each)}

@@ -15,7 +15,7 @@ from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
 from himeji.wire.errors import STATUS_DETAILS, from_rpc_error
 from himeji_server import log
 from himeji_server.accounts.authorisation import ACCESS, PUBLIC
-from himeji_server.limits import MOST_BYTES_READ, MOST_MESSAGE_BYTES
+from himeji_server.limits import Limits
 from himeji_server.rpc import grpc_server, interceptor, rpc_handlers
 from himeji_server.rpc.account_service import AccountService
 from himeji_server.rpc.game_service import GameService
@@ -92,7 +92,10 @@ async def guarded(planted):
 
     server = grpc.aio.server(
         interceptors=[CallInterceptor(anyone)],
-        options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", MOST_BYTES_READ)],
+        options=[
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_receive_message_length", Limits().bytes_read),
+        ],
     )
     handlers = {
         name: rpc_handlers.HANDLER_FACTORIES[shape](
@@ -322,13 +325,13 @@ async def test_malformed_bytes_in_mid_stream_come_after_the_answers_before_them(
 async def test_a_message_over_our_limit_has_a_typed_answer(shape):
     async with guarded(Planted(nothing)) as channel:
         path = f"/test.Planted/{shape}"
-        largest = StringValue(value="x" * (MOST_MESSAGE_BYTES - 4)).SerializeToString()
-        assert len(largest) == MOST_MESSAGE_BYTES
+        largest = StringValue(value="x" * (Limits.message_bytes - 4)).SerializeToString()
+        assert len(largest) == Limits.message_bytes
         assert await call(channel, path, shape, largest) == [largest]
         error = await refusal(channel, path, shape, largest + b"\x0a\x00")
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert info(error).reason == "MESSAGE_TOO_LARGE"
-    assert info(error).metadata["allowed"] == str(MOST_MESSAGE_BYTES)
+    assert info(error).metadata["allowed"] == str(Limits.message_bytes)
 
 
 @pytest.mark.parametrize("compression", [None, grpc.Compression.Gzip])
@@ -341,7 +344,7 @@ async def test_a_message_over_the_hard_cap_is_not_even_read(compression):
     async with guarded(Planted(note)) as channel:
         method = channel.unary_unary("/test.Planted/unary_unary")
         with pytest.raises(grpc.RpcError) as raised:
-            await method(b"\0" * (MOST_BYTES_READ + 1), compression=compression, timeout=120)
+            await method(b"\0" * (Limits().bytes_read + 1), compression=compression, timeout=120)
     assert raised.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert isinstance(from_rpc_error(raised.value), errors.LimitExceeded)
     assert seen == []

@@ -55,10 +55,7 @@ def stated_limits():
     """Every limit of the code by the name that its error gives, with its value."""
     found = {each.name: each.default for kind in (Limits, AccountLimits) for each in fields(kind)}
     return found | {
-        "message_bytes": values.MOST_MESSAGE_BYTES,
         "metadata_bytes": values.MOST_METADATA_BYTES,
-        "position_bytes": values.MOST_POSITION_BYTES,
-        "actions": values.MOST_ACTIONS,
         "page_size": pagination.LARGEST_SIZE,
     }
 
@@ -74,10 +71,10 @@ def test_the_page_has_the_figure_of_the_code(name):
 
 def test_every_constant_of_the_module_is_on_the_page():
     constants = {name for name in vars(values) if name.startswith("MOST_")}
-    hard = {"MOST_BYTES_READ": "4 MB", "MOST_METADATA_READ": "32 kB"}
-    named = {f"MOST_{each.upper()}" for each in ("message_bytes", "metadata_bytes")}
-    assert constants == named | {"MOST_POSITION_BYTES", "MOST_ACTIONS"} | hard.keys()
-    assert all(text in PAGE for text in hard.values())
+    assert constants == {"MOST_METADATA_BYTES", "MOST_METADATA_READ"}
+    assert "above 32 kB" in PAGE
+    assert "above 512 kB" in PAGE
+    assert Limits().bytes_read == 512 << 10
 
 
 def test_every_error_of_the_page_is_one_of_the_contract():
@@ -99,6 +96,21 @@ def test_a_bucket_allows_a_burst_and_then_its_rate():
     assert refused.value.details == {"limit": "calls", "allowed": "4", RETRY_AFTER: "251"}
     now[0] += 0.251
     bucket.acquire()
+    with pytest.raises(errors.RateLimited):
+        bucket.acquire()
+
+
+def test_a_call_that_costs_several_takes_so_many_tokens_and_never_more_than_there_can_be():
+    now = [0.0]
+    bucket = TokenBucket("calls", per_second=4, at_once=3, clock=lambda: now[0])
+    bucket.acquire(2)
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.acquire(2)
+    assert refused.value.details[RETRY_AFTER] == "251"
+    bucket.acquire(1)  # a refusal takes nothing
+    now[0] += 0.75
+    bucket.acquire()
+    bucket.acquire(1_000)
     with pytest.raises(errors.RateLimited):
         bucket.acquire()
 
@@ -427,7 +439,7 @@ async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
         game_id = await client.create()
         await client.join(game_id)
         await client.join(game_id, "local/two")
-        many = [1] * (values.MOST_ACTIONS + 1)
+        many = [1] * (Limits.actions + 1)
         request = games_pb2.SubmitActionsRequest(game_id=game_id, decision_id=1, actions=many)
         error = await refused(client.games.SubmitActions(request, metadata=client.metadata))
         assert told(error) == (errors.LimitExceeded, "actions", "1000")
@@ -438,6 +450,25 @@ async def test_actions_of_an_answer_are_limited_on_both_ways(arena):
             pass
         assert message.rejected.reason == ErrorReason.ERROR_REASON_LIMIT_EXCEEDED
         assert "1000" in message.rejected.message
+
+
+async def test_a_long_rules_call_counts_as_several_calls(arena):
+    async with arena(calls_per_second=1, calls_at_once=30, inline_actions=1_000) as client:
+        stub = rules_service_pb2_grpc.RulesServiceStub(client.channel)
+
+        async def apply(count):
+            request = rules_service_pb2.ApplyActionsRequest(actions=[1] * count)
+            with pytest.raises(grpc.RpcError) as raised:
+                await stub.ApplyActions(request, metadata=client.metadata, timeout=PATIENCE)
+            return from_rpc_error(raised.value)
+
+        # What is not limited is told that it has no position.
+        assert {type(await apply(100)) for _ in range(10)} == {errors.InvalidRequest}
+        long_calls = [await apply(1_000) for _ in range(10)]
+        assert type(long_calls[0]) is errors.InvalidRequest
+        limited = [each for each in long_calls if isinstance(each, errors.RateLimited)]
+        assert limited
+        assert told(limited[0]) == (errors.RateLimited, "calls_per_second", "1")
 
 
 async def test_metadata_are_limited_with_a_typed_answer_and_then_by_grpc(arena):
@@ -491,7 +522,7 @@ async def deafen(client):
     A client that is cut off while it still writes gets an error of grpc's own making, or waits
     for ever since nobody takes what it writes: once more.
     """
-    act = play_pb2.Act(game_id="g" * 100_000, decision_id=1, actions=[1])
+    act = play_pb2.Act(game_id="g" * 60_000, decision_id=1, actions=[1])
     for _ in range(5):
         call, first = await client.stream()
         try:

@@ -16,10 +16,14 @@ from himeji.wire.errors import from_rpc_error
 from himeji.wire.events import to_events, told_events
 from himeji.wire.positions import to_position
 from himeji.wire.rulesets import to_ruleset, to_summary
-from himeji_server.limits import MOST_ACTIONS, MOST_POSITION_BYTES
+from himeji_server.accounts.caller import Caller, set_caller
+from himeji_server.limits import Limits
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.interceptor import CallInterceptor
 from himeji_server.rpc.rules_service import SERVICE, RulesService
+from himeji_server.rpc.rules_workers import RulesWorkers
+
+from tests.server.process_tree import rules_processes
 
 BASE = rules.ruleset("base")
 TEXTS = (Want.WANT_ACTION_TEXTS, Want.WANT_EVENT_TEXTS)
@@ -27,15 +31,17 @@ TABLES = [(each.name, seats) for each in rules.RULESETS.values() for seats in ea
 
 
 async def anyone(_path, _context):
-    return None
+    set_caller(Caller("ada", "token", frozenset()))
 
 
 @asynccontextmanager
-async def serving():
+async def serving(workers=None, charge=lambda _calls: None, **changed):
     """The service behind the guard, open to everybody: who may call is another test's matter."""
     guard = CallInterceptor(anyone)
     server = grpc.aio.server(interceptors=[guard], options=[("grpc.so_reuseport", 0)])
-    handlers = rpc_handlers.handlers({SERVICE: RulesService()})
+    limits = replace(Limits(), **changed)
+    workers = workers or RulesWorkers(limits)
+    handlers = rpc_handlers.handlers({SERVICE: RulesService(workers, charge, limits)})
     server.add_generic_rpc_handlers(tuple(handlers))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
@@ -44,6 +50,7 @@ async def serving():
             yield RulesServiceStub(channel)
     finally:
         await server.stop(None)
+        await workers.close()
 
 
 @pytest.fixture
@@ -215,7 +222,7 @@ async def test_a_game_played_through_the_service_is_the_game_of_the_engine(stub,
                 game.apply(actions[-1])
         answer = await apply(stub, answer.position, *actions, seed=11)
         assert answer.position == to_position(game)
-        assert answer.position.ByteSize() * 3 < MOST_POSITION_BYTES
+        assert answer.position.ByteSize() * 3 < Limits.position_bytes
         assert list(answer.legal_actions) == game.legal()
         assert list(answer.events) == to_events(game.log[known:])
         assert (answer.played, answer.stop) == (len(actions), StopReason.STOP_REASON_ALL_PLAYED)
@@ -388,25 +395,65 @@ async def test_no_hostile_position_is_a_fault_of_the_server(stub):
     assert min(counts.values()) > 20, counts
 
 
+# --- long calls -------------------------------------------------------------------------------
+
+
+def whole_game(name="matcha", seats=4, seed=1):
+    """A position, and actions that play it to the end."""
+    game, rng = rules.new_game(name, seats, seed=seed), random.Random(seed)
+    position, actions = to_position(game), []
+    while not game.over:
+        actions.append(rng.choice(game.legal()))
+        game.apply(actions[-1])
+    return position, actions
+
+
+async def test_a_long_call_is_answered_by_another_process_and_like_a_short_one():
+    position, actions = whole_game()
+    assert len(actions) > Limits.inline_actions
+    async with serving() as stub, serving(inline_actions=len(actions)) as inline:
+        fields = {"seed": 1, "wants": TEXTS}
+        before = rules_processes()
+        answer = await apply(stub, position, *actions, **fields)
+        (worker,) = rules_processes() - before
+        assert answer == await apply(inline, position, *actions, **fields)
+        assert answer.played == len(actions)
+        many = [9_999] * (Limits.inline_actions + 1)
+        refusals = [await refused(apply(each, position, *many)) for each in (stub, inline)]
+        assert refusals[0].details == refusals[1].details
+        assert {type(each) for each in refusals} == {errors.UnknownAction}
+        assert rules_processes() - before == {worker}
+    assert rules_processes() == before
+
+
+async def test_a_call_of_so_many_actions_is_charged_as_several():
+    charged = []
+    async with serving(charge=charged.append, actions_per_call=10) as stub:
+        for count in (0, 1, 10, 11, 30, 31):
+            await refused(apply(stub, Position(), *[5] * count))
+    assert [max(0, each) for each in charged] == [0, 0, 0, 1, 2, 3]
+
+
 # --- limits -----------------------------------------------------------------------------------
 
 
 async def test_more_actions_than_a_game_has_are_a_typed_limit(stub):
     position = to_position(played())
-    error = await refused(apply(stub, position, *[5] * (MOST_ACTIONS + 1)))
+    error = await refused(apply(stub, position, *[5] * (Limits.actions + 1)))
     assert type(error) is errors.LimitExceeded
-    assert error.details == {"limit": "actions", "allowed": str(MOST_ACTIONS)}
-    error = await refused(apply(stub, position, *[9_999] * MOST_ACTIONS))
+    allowed = str(Limits.actions)
+    assert error.details == {"field": "actions", "limit": "actions", "allowed": allowed}
+    error = await refused(apply(stub, position, *[9_999] * Limits.actions))
     assert type(error) is errors.UnknownAction
 
 
 async def test_a_huge_position_is_refused_before_it_is_read(stub):
     position = to_position(played())
-    while position.ByteSize() <= MOST_POSITION_BYTES:
+    while position.ByteSize() <= Limits.position_bytes:
         position.castle.unseen_stewards.append(1)
     error = await refused(apply(stub, position))
     assert type(error) is errors.MessageTooLarge
-    assert error.details == {"limit": "position_bytes", "allowed": str(MOST_POSITION_BYTES)}
+    assert error.details == {"limit": "position_bytes", "allowed": str(Limits.position_bytes)}
     position.castle.unseen_stewards.pop()
     error = await refused(apply(stub, position))
     assert type(error) is errors.ImpossiblePosition

@@ -17,6 +17,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from himeji import rules
 from himeji.rules.datafile import packaged
 from himeji.v1 import rules_service_pb2, rules_service_pb2_grpc
+from himeji.v1.play_service_pb2 import Hello, Resume
 from himeji_server.launch import cli, serve
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.readiness import ALIVE
@@ -333,6 +334,19 @@ def test_who_may_have_more_games_may_let_more_of_them_wait(monkeypatch, games, w
     assert found.exit_code == 0, found.output
     assert asked[0].limits.games_per_owner == games
     assert asked[0].limits.waiting_games_per_owner == waiting
+
+
+def test_who_may_have_more_games_may_resume_them_all(monkeypatch):
+    asked = []
+    monkeypatch.setattr(serve, "run", lambda settings, **_more: asked.append(settings.limits))
+    for games in (10, 5_000):
+        found = CliRunner().invoke(cli.serve, ["--games-per-owner", str(games)])
+        assert found.exit_code == 0, found.output
+    few, many = asked
+    assert (few.resumed_games, few.play_message_bytes) == (1_000, 262_144)
+    resumed = [Resume(game_id="0" * 20, event_count=10_000)] * many.resumed_games
+    assert many.resumed_games == 5_000
+    assert Hello(resume=resumed).ByteSize() < many.play_message_bytes
 
 
 def test_an_arena_runs_without_uvloop(start_arena, tmp_path):

@@ -1,11 +1,12 @@
-"""A wait with a timeout, and background tasks that nobody awaits."""
+"""A wait with a timeout, time slices, and background tasks that nobody awaits."""
 
 import asyncio
 import gc
 import weakref
 
 import pytest
-from himeji_server.tasks import TaskSet, wait_for
+from himeji_server import tasks
+from himeji_server.tasks import TaskSet, in_slices, wait_for
 
 
 async def test_a_wait_ends_when_its_event_is_set():
@@ -30,6 +31,18 @@ async def test_a_wait_can_be_cancelled():
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+@pytest.mark.parametrize(("seconds", "others_run"), [(0.0, True), (1_000.0, False)])
+async def test_a_long_list_lets_others_run_after_each_slice_of_time(
+    monkeypatch, seconds, others_run
+):
+    monkeypatch.setattr(tasks, "_SLICE_SECONDS", seconds)
+    ran = []
+    asyncio.get_running_loop().call_soon(ran.append, "another")
+    found = [(item, bool(ran)) async for item in in_slices(range(3))]
+    assert [item for item, _ in found] == [0, 1, 2]
+    assert found[-1] == (2, others_run)
 
 
 async def test_a_task_survives_garbage_collection_until_it_ends():

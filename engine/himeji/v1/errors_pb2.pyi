@@ -161,7 +161,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_LIMIT_EXCEEDED: _ErrorReason.ValueType  # 70
     """A stated limit is reached (games, streams, open decisions, actions in a request, …).
-    Status: RESOURCE_EXHAUSTED. Metadata: limit (its name), allowed (its value).
+    Status: RESOURCE_EXHAUSTED. Metadata: limit (its name), allowed (its value), field (where a
+    field of the request is too long).
     """
     ERROR_REASON_MESSAGE_TOO_LARGE: _ErrorReason.ValueType  # 71
     """A message is over the size that the server takes.
@@ -356,7 +357,8 @@ scope is missing).
 """
 ERROR_REASON_LIMIT_EXCEEDED: ErrorReason.ValueType  # 70
 """A stated limit is reached (games, streams, open decisions, actions in a request, …).
-Status: RESOURCE_EXHAUSTED. Metadata: limit (its name), allowed (its value).
+Status: RESOURCE_EXHAUSTED. Metadata: limit (its name), allowed (its value), field (where a
+field of the request is too long).
 """
 ERROR_REASON_MESSAGE_TOO_LARGE: ErrorReason.ValueType  # 71
 """A message is over the size that the server takes.

@@ -13,7 +13,13 @@ from himeji.rules.errors import Forbidden, InvalidToken, MissingToken
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 
 from himeji_server import addresses
-from himeji_server.accounts.caller import Caller, current_address, set_address, set_caller
+from himeji_server.accounts.caller import (
+    Caller,
+    current_address,
+    current_caller,
+    set_address,
+    set_caller,
+)
 from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
@@ -134,6 +140,11 @@ class Authoriser:
         set_caller(caller)
         # For the log line that the interceptor writes about the call; neither is a secret.
         structlog.contextvars.bind_contextvars(owner=caller.owner, token=caller.token_id)
+
+    def charge(self, calls: int) -> None:
+        """Count further calls for the current caller, whose call costs as much as several."""
+        if calls > 0:
+            self._rate_limiter.acquire(current_caller().owner, calls)
 
     def _limit_address(self, path: str) -> None:
         """Apply the rate limit to the address of an anonymous call; health checks are free."""

@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
+from himeji import rules
 from himeji.rules.errors import (
     Forbidden,
     GameEnded,
@@ -322,7 +323,7 @@ class GameUseCases:
         closes its stream.
         """
         try:
-            check_actions(len(answer.actions))
+            check_actions(len(answer.actions), self.limits.actions)
         except LimitExceeded as error:
             answer.rejected(error)
         else:
@@ -335,7 +336,7 @@ class GameUseCases:
         view = await self.view(game_id)
         bot = view.stored.seats[answering_seat(view, caller, decision)].bot
         await self._bots.check_active(bot)
-        check_actions(len(actions))
+        check_actions(len(actions), self.limits.actions)
         return await self._submissions.submit_and_wait(game_id, bot, decision, actions)
 
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
@@ -449,6 +450,7 @@ def _position(cursor: str) -> bytes:
 
 
 def _check_new(new: NewGame) -> None:
+    rules.ruleset(new.ruleset).check_seats(len(new.plans))  # before any work for each seat
     if not 1 <= new.strike_limit <= MOST_STRIKES:
         raise InvalidRequest(f"the strike limit is 1 to {MOST_STRIKES}", {"field": "strike_limit"})
     if new.clock is not None:

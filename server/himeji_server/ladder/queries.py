@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from operator import itemgetter
 from typing import Final, TypeVar
 
 from himeji.rules.errors import InvalidRequest
@@ -23,7 +24,7 @@ from himeji_server.ladder.messages import ladder_message, standing_message, tick
 from himeji_server.ladder.standings import StandingsRow
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import RatedEntry
-from himeji_server.tasks import wait_for
+from himeji_server.tasks import in_slices, wait_for
 
 POLL_SECONDS: Final = 0.5
 MAX_COMPARED: Final = 5_000
@@ -90,14 +91,17 @@ class LadderQueries:
     async def standings(self, ladder: str, season: int, *, old_versions: bool) -> list[Standing]:
         """The whole standings, best first; equal ratings share a place."""
         texts = await self._standings.rows(ladder, season)
-        rows = [StandingsRow.from_json(text) for text in texts.values()]
+        rows = [row async for row in in_slices(map(_sortable, texts.values()))]
         newest: dict[str, int] = {}
-        for row in rows:
+        for _, _, row in rows:
             newest[row.bot] = max(row.version, newest.get(row.bot, 0))
-        shown = [row for row in rows if old_versions or row.version == newest[row.bot]]
-        shown.sort(key=lambda row: (-row.rating.conservative, row.name))
-        ratings = [row.rating.conservative for row in shown]
-        return [standing_message(row, 1 + ratings.index(row.rating.conservative)) for row in shown]
+        shown = [each for each in rows if old_versions or each[2].version == newest[each[2].bot]]
+        shown.sort(key=itemgetter(0, 1))
+        places: dict[float, int] = {}
+        for place, (rating, _, _) in enumerate(shown, start=1):
+            places.setdefault(rating, place)
+        messages = (standing_message(row, places[rating]) for rating, _, row in shown)
+        return [message async for message in in_slices(messages)]
 
     async def games_of_season(self, ladder: str, season: int) -> int:
         """How many rated games the standings of a season count: void ones only while pending."""
@@ -154,7 +158,8 @@ class LadderQueries:
             if left:
                 first = max(0, left - most)
                 sequences = await self._standings.history(ladder, bot, first, left - 1)
-                found += map(_result, await self._standings.entries(ladder, sequences))
+                entries = await self._standings.entries(ladder, sequences)
+                found += [result async for result in in_slices(map(_result, entries))]
         # Within a ladder the order is that of its log, because the cursor counts down along it.
         found.sort(key=lambda each: (each.end_time.ToMilliseconds(), each.sequence), reverse=True)
         return _in_log_order(found)[:most]
@@ -179,7 +184,8 @@ class LadderQueries:
         )
         common = sorted(set(games) & set(others))[-MAX_COMPARED:]
         out, margin = HeadToHead(ladder=ladder), 0
-        for result in map(_result, await self._standings.entries(ladder, common)):
+        entries = await self._standings.entries(ladder, common)
+        async for result in in_slices(map(_result, entries)):
             if result.game_id in voided:
                 continue
             own = result.result.seats[_seat(result, one)]
@@ -209,6 +215,12 @@ class LadderQueries:
                 place = entry.sequence
             if not entries:
                 await wait_for(stopping, POLL_SECONDS)
+
+
+def _sortable(text: str) -> tuple[float, str, StandingsRow]:
+    """A row, and what the standings are sorted by: the rating, the highest first, and the name."""
+    row = StandingsRow.from_json(text)
+    return -row.rating.conservative, row.name, row
 
 
 def paginate(

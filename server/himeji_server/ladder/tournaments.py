@@ -114,13 +114,13 @@ class Tournaments:
 
     async def _entrants(self, request: CreateTournamentRequest) -> list[tuple[str, int]]:
         entries = request.entries
-        if len({each.bot for each in entries}) != len(entries):
-            raise InvalidRequest("a bot is named twice", {"field": "entries"})
         least = max(2, request.seats)
         if not least <= len(entries) <= MAX_BOTS:
             raise InvalidRequest(
                 f"this tournament takes {least} to {MAX_BOTS} bots", {"field": "entries"}
             )
+        if len({each.bot for each in entries}) != len(entries):
+            raise InvalidRequest("a bot is named twice", {"field": "entries"})
         return await asyncio.gather(
             *(self._bots.version(each.bot, each.bot_version) for each in entries)
         )

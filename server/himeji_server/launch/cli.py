@@ -250,6 +250,8 @@ def serve(  # noqa: PLR0913 - one parameter per option
                 games_per_owner=games_per_owner,
                 waiting_games_per_owner=max(Limits.waiting_games_per_owner, games_per_owner // 5),
                 games_created_per_day=max(Limits.games_created_per_day, 50 * games_per_owner),
+                resumed_games=max(Limits.resumed_games, games_per_owner),
+                play_message_bytes=max(Limits.play_message_bytes, 64 * games_per_owner),
                 streams=streams,
                 streams_per_owner=streams_per_owner,
                 calls_per_second=calls_per_second,

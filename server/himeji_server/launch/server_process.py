@@ -27,6 +27,7 @@ from himeji_server.rpc import (
 )
 from himeji_server.rpc.play_service import PlayService
 from himeji_server.rpc.readiness import Readiness
+from himeji_server.rpc.rules_workers import RulesWorkers
 from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
 from himeji_server.store import Store
 
@@ -50,6 +51,9 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         streams = OpenStreams(accounts.tokens.store)
         games = GameAssembly(store, accounts, settings.limits)
         ladder = LadderAssembly(ladders.read(settings.ladders), store, games.use_cases, accounts)
+        authoriser = _authoriser(accounts, settings)
+        rules_workers = RulesWorkers(settings.limits)
+        stack.push_async_callback(rules_workers.close)
         playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
@@ -59,12 +63,14 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             game_service.SERVICE: game_service.GameService(games.use_cases, streams),
             ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),
             play_service.SERVICE: playing,
-            rules_service.SERVICE: rules_service.RulesService(),
+            rules_service.SERVICE: rules_service.RulesService(
+                rules_workers, authoriser.charge, settings.limits
+            ),
         }
         server = grpc_server.build(
             readiness,
             implementations=services,
-            authorise=_authoriser(accounts, settings),
+            authorise=authoriser,
             dev=settings.dev,
             limits=settings.limits,
             shared_port=settings.processes > 1,

@@ -32,6 +32,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions, seat_lost
 from himeji_server.rate_limits import TokenBucket
+from himeji_server.request_limits import check_fields
 
 _WITHOUT_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)
 """Errors that say nothing about the decision: the game need not be looked up for them."""
@@ -75,6 +76,7 @@ class Dispatcher:
             "requests_per_second", limits.requests_per_second, limits.requests_at_once
         )
         self._at_work = asyncio.Semaphore(limits.requests_at_work)
+        self._check = check_fields(ClientMessage.DESCRIPTOR, limits)
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
         """Dispatch requests as they come; the end of the client's side ends the stream."""
@@ -95,6 +97,7 @@ class Dispatcher:
     def _dispatch(self, request: ClientMessage) -> None:
         try:
             self._rate.acquire()
+            self._check(request)
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
             elif request.WhichOneof("body") in self._handlers:

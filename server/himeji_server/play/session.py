@@ -21,17 +21,15 @@ from himeji_server.games.use_cases import GameUseCases, Player
 from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.stream import LadderStream
-from himeji_server.limits import Limits
 from himeji_server.play.dispatcher import Dispatcher
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
-from himeji_server.rate_limits import exceeded
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.store.presence import new_stream
-from himeji_server.tasks import wait_for
+from himeji_server.tasks import in_slices, wait_for
 
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
@@ -162,7 +160,8 @@ class Session:
         answer.welcome.game_ids.extend(unfinished)
         answer.welcome.ladders.extend(await self._ladder.ladders())
         self._writer.send(answer)
-        for game_id in [*unfinished, *sorted(self._subscriptions.resumed.keys() - set(unfinished))]:
+        resumed = sorted(self._subscriptions.resumed.keys() - set(unfinished))
+        async for game_id in in_slices([*unfinished, *resumed]):
             self._subscriptions.follow(game_id)
         await self._consider_invitations()  # those that came while it was away
 
@@ -186,7 +185,7 @@ class Session:
         return unfinished
 
 
-def check_hello(hello: Hello, limits: Limits) -> None:
+def check_hello(hello: Hello) -> None:
     """Refuse a client with another protocol or other rules, or with inviters that cannot be."""
     if hello.protocol_version != PROTOCOL:
         raise VersionMismatch(
@@ -200,12 +199,5 @@ def check_hello(hello: Hello, limits: Limits) -> None:
                 f"this server plays {known.revision}; update your tables",
                 {"ruleset": each.ruleset},
             )
-    _check_inviters(hello, limits)
-
-
-def _check_inviters(hello: Hello, limits: Limits) -> None:
-    most = limits.invitations_from
-    if len(hello.invitations_from) > most:
-        raise exceeded("invitations_from", most, "invitations are accepted from up to {} owners")
     for number, owner in enumerate(hello.invitations_from):
         names.owner_name(owner, f"invitations_from[{number}]")

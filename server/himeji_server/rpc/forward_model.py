@@ -1,18 +1,18 @@
 """The engine as a stateless forward model: sets games up, and applies actions to positions."""
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypedDict
 
 from himeji import rules
-from himeji.rules.errors import IllegalAction, UnknownAction
+from himeji.rules.errors import IllegalAction, InvalidRequest, UnknownAction
 from himeji.rules.game import DRAW, ROLL, Game
-from himeji.v1.game_pb2 import StopReason
+from himeji.v1.game_pb2 import Event, StopReason, Want
 from himeji.v1.position_pb2 import Position
-from himeji.wire.positions import from_position
-
-from himeji_server.limits import MOST_POSITION_BYTES
-from himeji_server.rate_limits import check_actions, too_large
+from himeji.v1.rules_service_pb2 import ApplyActionsRequest, ApplyActionsResponse
+from himeji.wire.events import to_events, told_events
+from himeji.wire.positions import from_position, to_position
+from himeji.wire.results import FINISHED, result
 
 
 class AppliedActions(NamedTuple):
@@ -36,15 +36,55 @@ def new_game(ruleset: str, seats: int, options: Mapping[str, str], seed: int) ->
 
 def read(position: Position, seed: int) -> Game:
     """The game of a client's position, with chance from the seed; refuses impossible positions."""
-    size = position.ByteSize()
-    if size > MOST_POSITION_BYTES:
-        raise too_large("position_bytes", "the position has", size, MOST_POSITION_BYTES)
     return from_position(position, rules.seeded(seed))
+
+
+class PositionFields(TypedDict):
+    """The fields that both responses of the forward model have."""
+
+    position: Position
+    legal_actions: list[int]
+    action_texts: list[str]
+    events: list[Event]
+
+
+def position_fields(game: Game, wants: Iterable[int]) -> PositionFields:
+    """What a response says about a game and all its events."""
+    contents, legal, records = set(wants), game.legal(), game.log or []
+    actions = game.ruleset.actions
+    with_texts = Want.WANT_EVENT_TEXTS in contents
+    return {
+        "position": to_position(game),
+        "legal_actions": legal,
+        "action_texts": [actions.text(each) for each in legal]
+        if Want.WANT_ACTION_TEXTS in contents
+        else [],
+        "events": told_events(game.ruleset, game.seats, records)
+        if with_texts
+        else to_events(records),
+    }
+
+
+def apply_actions(request: ApplyActionsRequest) -> ApplyActionsResponse:
+    """Answer a request; raises if already its first action is refused."""
+    if not request.HasField("position"):
+        raise InvalidRequest("the request has no position", {"field": "position"})
+    seed = request.seed if request.HasField("seed") else new_seed()
+    game = read(request.position, seed)
+    outcome = play(game, request.actions, stop_at_chance=request.stop_at_chance)
+    return ApplyActionsResponse(
+        seed=seed,
+        played=outcome.played,
+        stop=outcome.stop,
+        rule=outcome.refusal.details.get("rule", "") if outcome.refusal else "",
+        message=outcome.refusal.message if outcome.refusal else "",
+        result=result(game, FINISHED, {}) if game.over else None,
+        **position_fields(game, request.wants),
+    )
 
 
 def play(game: Game, actions: Sequence[int], *, stop_at_chance: bool) -> AppliedActions:
     """Apply actions, each for the seat that is asked; raises if already the first is refused."""
-    check_actions(len(actions))
     for played, action in enumerate(actions):
         if game.over and played:
             return AppliedActions(played, StopReason.STOP_REASON_GAME_OVER)

@@ -11,7 +11,7 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from himeji_server.accounts.authorisation import Authoriser
-from himeji_server.limits import MOST_BYTES_READ, MOST_METADATA_READ, Limits
+from himeji_server.limits import MOST_METADATA_READ, Limits
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.interceptor import CallInterceptor, OverloadHandler
 from himeji_server.rpc.readiness import Readiness
@@ -45,8 +45,9 @@ def build(  # noqa: PLR0913 - the parts, each once
     A shared port is one on which other processes of the same arena listen as well. The overload
     handlers, by path, answer instead of a method's handler while the process is full.
     """
-    interceptor = CallInterceptor(authorise or Authoriser(), overload_handlers)
-    options = _options(limits or Limits(), shared_port=shared_port)
+    limits = limits or Limits()
+    interceptor = CallInterceptor(authorise or Authoriser(), overload_handlers, limits)
+    options = _options(limits, shared_port=shared_port)
     server = grpc.aio.server(interceptors=[interceptor], options=options)
     handlers = rpc_handlers.handlers(implementations or {})
     handlers.append(rpc_handlers.handler(_HEALTH, readiness.servicer))
@@ -89,7 +90,7 @@ def _options(limits: Limits, *, shared_port: bool) -> list[tuple[str, Any]]:
     return [
         # With 1, another program could share the port silently and get half of the calls.
         ("grpc.so_reuseport", int(shared_port)),
-        ("grpc.max_receive_message_length", MOST_BYTES_READ),
+        ("grpc.max_receive_message_length", limits.bytes_read),
         # gRPC refuses some above the first figure and all above the second.
         ("grpc.max_metadata_size", MOST_METADATA_READ),
         ("grpc.absolute_max_metadata_size", MOST_METADATA_READ),

@@ -27,8 +27,9 @@ from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 from himeji_server import metrics
 from himeji_server.accounts.authorisation import Context
 from himeji_server.games.client_errors import as_error
-from himeji_server.limits import MOST_MESSAGE_BYTES, MOST_METADATA_BYTES
+from himeji_server.limits import MOST_METADATA_BYTES, Limits
 from himeji_server.rate_limits import too_large
+from himeji_server.request_limits import check_bytes, check_fields
 from himeji_server.rpc.rpc_handlers import HANDLER_FACTORIES, Handler, UnsupportedMethod
 
 Authorise = Callable[[str, Context], Awaitable[None]]
@@ -58,9 +59,11 @@ class CallInterceptor(_Interceptor):
         self,
         authorise: Authorise,
         overload_handlers: Mapping[str, OverloadHandler] | None = None,
+        limits: Limits | None = None,
     ) -> None:
         """An overload handler, by path, rejects calls before the caller's token is looked up."""
         self._authorise = authorise
+        self._limits = limits or Limits()
         self._overload_handlers = overload_handlers or {}
         self._unknown = metrics.Calls(metrics.UNKNOWN_METHOD, timed=False)
         self._wrapped: dict[str, tuple[Handler, Handler]] = {}
@@ -74,7 +77,8 @@ class CallInterceptor(_Interceptor):
         path = handler_call_details.method
         handler = await continuation(handler_call_details)
         if handler is None:
-            return _wrap(_unknown_method(path), path, _allow, self._unknown, _not_full)
+            unknown = _unknown_method(path)
+            return _wrap(unknown, path, _allow, self._unknown, _not_full, limits=self._limits)
         bare, wrapped = self._wrapped.get(path, (None, None))
         if wrapped is None or bare is not handler:
             open_to_all = isinstance(_behaviour(handler), UnsupportedMethod)
@@ -82,21 +86,23 @@ class CallInterceptor(_Interceptor):
             calls = metrics.Calls(path, timed=timed)
             authorise = _allow if open_to_all else self._authorise
             overload_handler = self._overload_handlers.get(path, _not_full)
-            wrapped = _wrap(handler, path, authorise, calls, overload_handler)
+            wrapped = _wrap(handler, path, authorise, calls, overload_handler, limits=self._limits)
             self._wrapped[path] = (handler, wrapped)
         return wrapped
 
 
-def _wrap(
+def _wrap(  # noqa: PLR0913 - the parts, each once
     handler: Handler,
     path: str,
     authorise: Authorise,
     calls: metrics.Calls,
     overload_handler: OverloadHandler,
+    *,
+    limits: Limits,
 ) -> Handler:
     """Wrap one handler. A stream's messages are parsed and serialised one by one."""
     behaviour = _behaviour(handler)
-    parse = _checked(handler.request_deserializer or bytes)
+    parse = _checked(handler.request_deserializer or bytes, path, limits)
     serialise: Serialise = handler.response_serializer or bytes
 
     async def respond(request: Any, context: Context) -> bytes | None:
@@ -222,15 +228,26 @@ async def _write_all(outcome: Any, context: Context) -> None:
             await context.write(response)
 
 
-def _checked(parse: Parse) -> Parse:
+def _checked(parse: Parse, path: str, limits: Limits) -> Parse:
+    """The parser of a method's messages, which refuses those beyond its limits.
+
+    A unary call is authorised before that, so that a refused message counts against a rate limit.
+    """
+    check_size = check_bytes(path, limits)
+    # The parser of a message is the class method `FromString`; without one, bytes stay bytes.
+    descriptor = getattr(getattr(parse, "__self__", None), "DESCRIPTOR", None)
+    check = None if descriptor is None else check_fields(descriptor, limits)
+
     def parse_checked(raw: bytes) -> Any:
-        if len(raw) > MOST_MESSAGE_BYTES:
-            raise too_large("message_bytes", "the message has", len(raw), MOST_MESSAGE_BYTES)
+        check_size(raw)
         try:
-            return parse(raw)
+            message = parse(raw)
         except DecodeError:
             # Without the cause: it adds only the library's text, and the log needs no traceback.
             raise MalformedMessage("the bytes are not the message that the method takes") from None
+        if check is not None:
+            check(message)
+        return message
 
     return parse_checked
 

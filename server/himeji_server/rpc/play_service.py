@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -15,9 +16,12 @@ from himeji_server.accounts.caller import Caller, current_caller
 from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queue_commands import QueueCommands
+from himeji_server.limits import Limits
+from himeji_server.names import HOUSE
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit, exceeded
+from himeji_server.request_limits import check_fields
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
@@ -84,10 +88,17 @@ class PlayService:
             raise InvalidRequest("the first message has to be Hello")
         if len(first.messages) > 1:
             raise InvalidRequest("Hello has to come alone", {"field": "messages"})
+        check_fields(ClientMessage.DESCRIPTOR, self._request_limits(caller))(first.messages[0])
         hello = first.messages[0].hello
-        check_hello(hello, self._limits)
+        check_hello(hello)
         player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
         return Session(self._use_cases, self._queue_commands, caller, player, hello)
+
+    def _request_limits(self, caller: Caller) -> Limits:
+        """The limits on a Hello: a house bot resumes all its games, however many they are."""
+        limits = self._use_cases.limits
+        unlimited = replace(limits, resumed_games=limits.play_message_bytes)
+        return unlimited if caller.owner == HOUSE else limits
 
     def drain(self) -> None:
         """Tell every stream that this process is stopping."""

@@ -2,14 +2,11 @@
 
 # ruff: noqa: N802 - methods are named as the contract names them
 
-from collections.abc import Iterable
-from typing import Final, TypedDict
+from collections.abc import Callable
+from typing import Final
 
 from himeji import rules
 from himeji.rules.errors import InvalidRequest, UnknownRuleset
-from himeji.rules.game import Game
-from himeji.v1.game_pb2 import Event, Want
-from himeji.v1.position_pb2 import Position
 from himeji.v1.rules_service_pb2 import (
     ApplyActionsRequest,
     ApplyActionsResponse,
@@ -21,22 +18,27 @@ from himeji.v1.rules_service_pb2 import (
     NewPositionResponse,
     Ruleset,
 )
-from himeji.wire.events import to_events, told_events
-from himeji.wire.positions import from_options, to_position
-from himeji.wire.results import FINISHED, result
+from himeji.wire.positions import from_options
 from himeji.wire.rulesets import to_ruleset
 
 from himeji_server import pagination
 from himeji_server.accounts.authorisation import Context
+from himeji_server.accounts.caller import current_caller
+from himeji_server.limits import Limits
 from himeji_server.rpc import forward_model
+from himeji_server.rpc.rules_process import RulesCall
+from himeji_server.rpc.rules_workers import RulesWorkers
 
 SERVICE: Final = "himeji.v1.RulesService"
+Charge = Callable[[int], None]
+"""Takes further calls from the rate limit of the current caller; raises RateLimited."""
 
 
 class RulesService:
     """Serves every ruleset that the engine plays."""
 
-    def __init__(self) -> None:
+    def __init__(self, workers: RulesWorkers, charge: Charge, limits: Limits) -> None:
+        self._workers, self._charge, self._limits = workers, charge, limits
         # A revision never changes, so the messages are built once.
         self._rulesets = {name: to_ruleset(each) for name, each in sorted(rules.RULESETS.items())}
 
@@ -58,25 +60,19 @@ class RulesService:
         name = _required(request.ruleset)
         seed = request.seed if request.HasField("seed") else forward_model.new_seed()
         game = forward_model.new_game(name, request.seats, from_options(request.options), seed)
-        return NewPositionResponse(seed=seed, **_position_fields(game, request.wants))
+        return NewPositionResponse(seed=seed, **forward_model.position_fields(game, request.wants))
 
     async def ApplyActions(
         self, request: ApplyActionsRequest, _context: Context
     ) -> ApplyActionsResponse:
-        if not request.HasField("position"):
-            raise InvalidRequest("the request has no position", {"field": "position"})
-        seed = request.seed if request.HasField("seed") else forward_model.new_seed()
-        game = forward_model.read(request.position, seed)
-        outcome = forward_model.play(game, request.actions, stop_at_chance=request.stop_at_chance)
-        return ApplyActionsResponse(
-            seed=seed,
-            played=outcome.played,
-            stop=outcome.stop,
-            rule=outcome.refusal.details.get("rule", "") if outcome.refusal else "",
-            message=outcome.refusal.message if outcome.refusal else "",
-            result=result(game, FINISHED, {}) if game.over else None,
-            **_position_fields(game, request.wants),
-        )
+        count = len(request.actions)
+        self._charge((count - 1) // self._limits.actions_per_call)
+        if count <= self._limits.inline_actions:
+            return forward_model.apply_actions(request)
+        raw = request.SerializeToString()
+        owner = current_caller().owner
+        answer = await self._workers.run(owner, RulesCall.APPLY_ACTIONS, raw)
+        return ApplyActionsResponse.FromString(answer)
 
     def _find(self, name: str, revision: str) -> Ruleset:
         """The ruleset of that name; raises UnknownRuleset if it has another revision."""
@@ -93,28 +89,3 @@ def _required(name: str) -> str:
     if not name:
         raise InvalidRequest("the request names no ruleset", {"field": "ruleset"})
     return name
-
-
-class _PositionFields(TypedDict):
-    """The fields that both responses of the forward model have."""
-
-    position: Position
-    legal_actions: list[int]
-    action_texts: list[str]
-    events: list[Event]
-
-
-def _position_fields(game: Game, wants: Iterable[int]) -> _PositionFields:
-    contents, legal, records = set(wants), game.legal(), game.log or []
-    actions = game.ruleset.actions
-    with_texts = Want.WANT_EVENT_TEXTS in contents
-    return {
-        "position": to_position(game),
-        "legal_actions": legal,
-        "action_texts": [actions.text(each) for each in legal]
-        if Want.WANT_ACTION_TEXTS in contents
-        else [],
-        "events": told_events(game.ruleset, game.seats, records)
-        if with_texts
-        else to_events(records),
-    }

@@ -21,6 +21,7 @@ _RATE: Final = Script("rate_game")
 _NOTE_VOID: Final = Script("note_void")
 _START_SEASON: Final = Script("start_season")
 ENTRIES_PER_PAGE: Final = 500
+_ENTRIES_AT_ONCE: Final = 100
 
 
 class StandingsHead(NamedTuple):
@@ -188,14 +189,16 @@ class StandingsStore:
         return [_parse_entry(raw) for raw in found]
 
     async def entries(self, ladder: str, sequences: Iterable[int]) -> list[RatedEntry]:
-        """The entries of the log with these sequences."""
-        found = await asyncio.gather(
-            *(
-                self._store.call("XRANGE", keys.standings_log(ladder), f"{each}-0", f"{each}-0")
-                for each in sequences
+        """The entries of the log with these sequences; few at a time, so that others run too."""
+        log, wanted = keys.standings_log(ladder), [f"{each}-0" for each in sequences]
+        found: list[RatedEntry] = []
+        for first in range(0, len(wanted), _ENTRIES_AT_ONCE):
+            some = wanted[first : first + _ENTRIES_AT_ONCE]
+            replied = await asyncio.gather(
+                *(self._store.call("XRANGE", log, each, each) for each in some)
             )
-        )
-        return [_parse_entry(raw) for entries in found for raw in entries]
+            found += [_parse_entry(raw) for entries in replied for raw in entries]
+        return found
 
     async def history(self, ladder: str, bot: str, first: int = 0, last: int = -1) -> list[int]:
         """The sequences of a bot's games by place, from first to last; the last place is -1."""

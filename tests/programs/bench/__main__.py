@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.programs.bench import server
+from tests.programs.bench import requests, server
 
 ROOT = Path(__file__).parents[3]
 # (figure, form): the budget and the goal for 2 seats; more is better for rates, less for times.
@@ -148,11 +148,30 @@ def print_server(console, figures):
     console.print(table)
 
 
+def print_requests(console, figures):
+    titles = {
+        "hold_ms": "by the longest hold of the event loop (goal: at most 20 ms)",
+        "cpu_ms": "by processor time of the server process",
+    }
+    for figure, title in titles.items():
+        table = Table(title=f"the ten dearest requests, {title}", title_justify="left")
+        table.add_column("request")
+        for heading in ("hold, ms", "processor, ms", "status"):
+            table.add_column(heading, justify="right")
+        for name, cost in requests.dearest(figures, figure):
+            table.add_row(name, number(cost["hold_ms"]), number(cost["cpu_ms"]), cost["status"])
+        console.print(table)
+
+
 def main():
     options = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
     options.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    options.add_argument("part", nargs="?", choices=["requests"], help="measure only this part")
     given = options.parse_args()
     console = Console(width=100 if not sys.stdout.isatty() else None)
+    if given.part:
+        print_requests(console, requests.measure())
+        return
     found = {form: measure_engine(form) for form in ("compiled", "pure")}
     forms = {form: figures for form, figures in found.items() if figures}
     ratios = compare(forms)
@@ -164,6 +183,8 @@ def main():
         )
     figures = server.measure()
     print_server(console, figures)
+    dear = requests.measure()
+    print_requests(console, dear)
     if given.json:
         report = {
             "python": platform.python_version(),
@@ -172,6 +193,7 @@ def main():
             "forms": forms,
             **ratios,
             "server": figures,
+            "requests": dear,
         }
         given.json.write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")
 
