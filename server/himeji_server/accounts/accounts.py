@@ -30,9 +30,16 @@ from himeji_server.limits import AccountLimits
 from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
-from himeji_server.store.accounts import AccountStore, CreateOwnerStatus, FirstToken, Owner
+from himeji_server.store.accounts import (
+    AccountStore,
+    CreateOwnerStatus,
+    FirstToken,
+    Owner,
+    ReserveOwnerStatus,
+)
 from himeji_server.store.presence import Presence
 from himeji_server.store.tokens import Token, scopes_text
+from himeji_server.texts import check_text
 
 LONGEST_DISPLAY_NAME: Final = 80
 HOUSE_TOKEN_MS: Final = 7 * 24 * 3_600_000
@@ -63,9 +70,8 @@ class Accounts:
     ) -> tuple[Owner, IssuedToken]:
         """Create an owner with a first token; authorisation.py decides who may call this."""
         names.owner_name(name)
-        names.check_length(display_name, "display_name", LONGEST_DISPLAY_NAME)
-        if name in names.RESERVED:
-            raise names.in_use("owner", name)
+        check_text(display_name, "display_name", LONGEST_DISPLAY_NAME)
+        names.check_not_reserved(name)
         operation = await self._claim(caller, name, display_name, request_id)
         await self._reserve(name)
         secret = token_format.new_secret(operation.token_id)
@@ -123,7 +129,7 @@ class Accounts:
 
     async def issue_full_token(self, owner: str, label: str) -> IssuedToken:
         """Issue a token with all scopes for an owner of the arena's own, created if missing."""
-        if owner not in names.RESERVED:
+        if owner not in names.ARENA_OWNERS:
             raise Forbidden(f"{owner} is not an owner of the arena's own")
         await self._make_owner(owner, "")
         return await self.tokens.issue_for_arena(TokenRequest(owner, "", ALL_SCOPES, label))
@@ -147,8 +153,11 @@ class Accounts:
 
     async def _reserve(self, name: str) -> None:
         most = self._limits.owners
-        if not await self._store.reserve_owner(name, most):
+        status, similar = await self._store.reserve_owner(name, most)
+        if status is ReserveOwnerStatus.FULL:
             raise exceeded("owners", most, "this arena has {} owners and takes no more")
+        if status is ReserveOwnerStatus.SIMILAR:
+            raise names.looks_like("owner", name, similar)
 
     async def _make_owner(self, name: str, display_name: str, *, house: bool = False) -> None:
         await self._store.reserve_owner(name, _NO_LIMIT)

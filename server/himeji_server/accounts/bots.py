@@ -21,6 +21,7 @@ from himeji_server.store.accounts import (
     CreateVersionStatus,
 )
 from himeji_server.store.presence import Presence
+from himeji_server.texts import check_text
 
 LONGEST_DESCRIPTION: Final = 500
 LONGEST_LABEL: Final = 80
@@ -46,8 +47,8 @@ class Bots:
         """Create a bot of the caller, with its first version."""
         bot = names.bot_name(name)
         caller.require_bot(bot)
-        names.check_length(description, "description", LONGEST_DESCRIPTION)
-        names.check_length(label, "version_label", LONGEST_LABEL)
+        check_text(description, "description", LONGEST_DESCRIPTION, lines=True)
+        check_text(label, "version_label", LONGEST_LABEL)
         content: list[object] = ["CreateBot", name, description, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         await self._create(bot, description, label, operation.operation_id)
@@ -93,7 +94,7 @@ class Bots:
         """Create the next version of a bot of the caller."""
         bot = names.bot_name(name)
         caller.require_bot(bot)
-        names.check_length(label, "label", LONGEST_LABEL)
+        check_text(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         most = self._limits.versions_per_bot

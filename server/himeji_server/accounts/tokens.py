@@ -30,6 +30,7 @@ from himeji_server.limits import AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
 from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
+from himeji_server.texts import check_text
 
 OWNERS_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE)
 """The scopes of an owner's first token."""
@@ -114,7 +115,7 @@ class Tokens:
         if request.bot != caller.bot and caller.bot:
             raise Forbidden(f"the token is bound to {caller.bot}, and so are those it creates")
         scopes = _checked_scopes(request.scopes, caller)
-        label = names.check_length(request.label, "label", LONGEST_LABEL)
+        label = check_text(request.label, "label", LONGEST_LABEL)
         lifetime = _checked_lifetime(request.lifetime_ms)
         await self._check_owner_and_bot(owner, request.bot)
         content = ["CreateToken", owner, request.bot, scopes, label, lifetime]

@@ -28,6 +28,7 @@ from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
+from himeji_server.texts import check_text
 
 STANDARD_PATIENCE_MS: Final = 120_000
 MAX_BOTS: Final = 64
@@ -85,7 +86,7 @@ class Tournaments:
         """The tournament that a valid request describes; raises InvalidRequest."""
         if re.fullmatch(names.NAME, request.tournament) is None:
             raise InvalidRequest("a name has small letters and digits", {"field": "tournament"})
-        names.check_length(request.title, "title", 80)
+        check_text(request.title, "title", 80)
         ruleset = rules.ruleset(request.ruleset)
         ruleset.check_seats(request.seats)
         if request.system not in _SYSTEMS:

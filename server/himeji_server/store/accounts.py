@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from himeji_server.names import BotName
+from himeji_server.names import BotName, skeleton
 from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 from himeji_server.store.pipelining import Script
@@ -20,6 +20,14 @@ CREATE_OWNER: Final = Script("create_owner")
 _CREATE_BOT: Final = Script("create_bot")
 _CREATE_VERSION: Final = Script("create_bot_version")
 _RETIRE_BOT: Final = Script("retire_bot")
+
+
+class ReserveOwnerStatus(StrEnum):
+    """What became of a request to reserve the name of an owner."""
+
+    OK = "ok"
+    FULL = "full"
+    SIMILAR = "similar"  # the name looks like that of another owner
 
 
 class CreateOwnerStatus(StrEnum):
@@ -137,14 +145,17 @@ class AccountStore:
         status = await self._store.run(CREATE_OWNER, touched, *arguments)
         return CreateOwnerStatus(replies.text(status))
 
-    async def reserve_owner(self, name: str, max_owners: int) -> bool:
-        """Add a name to the list of owners; whether there was room.
+    async def reserve_owner(self, name: str, max_owners: int) -> tuple[ReserveOwnerStatus, str]:
+        """Add a name to the list of owners; returns also the owner that a name looks like.
 
         Done before the owner is created: listing skips a name without an owner, but would never
         find an owner without a name.
         """
-        touched = [keys.OWNERS, keys.OWNERS_BY_BOT]
-        return bool(await self._store.run(_RESERVE_OWNER, touched, name, max_owners))
+        touched = [keys.OWNERS, keys.OWNERS_BY_BOT, keys.OWNER_SKELETONS]
+        status, *similar = await self._store.run(
+            _RESERVE_OWNER, touched, name, max_owners, skeleton(name)
+        )
+        return ReserveOwnerStatus(replies.text(status)), replies.text(similar[0]) if similar else ""
 
     async def owner(self, name: str) -> Owner | None:
         """Load an owner; None if there is none."""

@@ -91,6 +91,9 @@ OWNERS: Final = "{owners}:names"
 OWNERS_BY_BOT: Final = "{owners}:by-bot"
 """The same with a slash behind each, so that they sort as the names of their bots do."""
 
+OWNER_SKELETONS: Final = "{owners}:skeletons"
+"""The names of all owners by what they look like (names.skeleton)."""
+
 TOKEN_CHANNEL: Final = "himeji:tokens"  # noqa: S105 - a channel
 """The channel on which the ids of changed tokens are published."""
 
