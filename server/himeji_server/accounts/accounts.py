@@ -12,12 +12,12 @@ import asyncio
 from typing import Final
 
 from himeji.rules.errors import Forbidden, InvalidRequest, Refused
-from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_PLAY, SCOPE_READ
+from himeji.v1.account_service_pb2 import SCOPE_PLAY, SCOPE_READ
 
 from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.bots import Bots
-from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.caller import Caller, current_address
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.accounts.tokens import (
     ALL_SCOPES,
@@ -26,7 +26,7 @@ from himeji_server.accounts.tokens import (
     TokenRequest,
     Tokens,
 )
-from himeji_server.limits import AccountLimits
+from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
@@ -38,13 +38,13 @@ from himeji_server.store.accounts import (
     ReserveOwnerStatus,
 )
 from himeji_server.store.presence import Presence
+from himeji_server.store.rate_windows import DAY, MINUTE, RateWindow, RateWindows
 from himeji_server.store.tokens import Token, scopes_text
 from himeji_server.texts import check_text
 
 LONGEST_DISPLAY_NAME: Final = 80
 HOUSE_TOKEN_MS: Final = 7 * 24 * 3_600_000
 _SHORTEST_ANONYMOUS_ID: Final = 16
-_NO_LIMIT: Final = 1 << 31
 
 
 class Accounts:
@@ -56,6 +56,7 @@ class Accounts:
         """With `dev` there is a local owner, whose bots are created when they first play."""
         self._limits = limits or AccountLimits()
         self._store = AccountStore(store)
+        self._registrations = RateWindows(store, "registrations")
         self.requests = IdempotencyKeys(self._store)
         self._dev = dev
         self.bots = Bots(self._store, Presence(store), self._limits, dev=dev)
@@ -72,18 +73,20 @@ class Accounts:
         names.owner_name(name)
         check_text(display_name, "display_name", LONGEST_DISPLAY_NAME)
         names.check_not_reserved(name)
+        is_stranger = caller is None or not caller.is_administrator
+        if is_stranger:
+            await self._count_registration(current_address())
         operation = await self._claim(caller, name, display_name, request_id)
-        await self._reserve(name)
+        await self._reserve(name, self._limits.owners if is_stranger else NO_LIMIT)
         secret = token_format.new_secret(operation.token_id)
         first = FirstToken(
             operation.token_id, token_format.digest(secret), scopes_text(OWNERS_SCOPES)
         )
         # An anonymous caller is known by the request id alone: somebody else who learns the id and
         # repeats the request must not get a token that is in use.
-        if_unused = caller is None or not caller.has_scope(SCOPE_ADMIN)
         owner = Owner(name, display_name, 0, house=False)
         status = await self._store.create_owner(
-            owner, operation.operation_id, first, if_unused=if_unused
+            owner, operation.operation_id, first, if_unused=is_stranger
         )
         if status is CreateOwnerStatus.EXISTS:
             raise names.in_use("owner", name)
@@ -134,6 +137,21 @@ class Accounts:
         await self._make_owner(owner, "")
         return await self.tokens.issue_for_arena(TokenRequest(owner, "", ALL_SCOPES, label))
 
+    async def _count_registration(self, address: str) -> None:
+        """Count an attempt to register, before anything about it is stored; raises RateLimited."""
+        limits = self._limits
+        await self._registrations.acquire(
+            [
+                RateWindow(
+                    "registrations_per_minute", limits.registrations_per_minute, MINUTE, address
+                ),
+                RateWindow("registrations_per_day", limits.registrations_per_day, DAY, address),
+                RateWindow(
+                    "registrations_in_all_per_day", limits.registrations_in_all_per_day, DAY
+                ),
+            ]
+        )
+
     async def _claim(
         self, caller: Caller | None, name: str, display_name: str, request_id: str
     ) -> Operation:
@@ -151,8 +169,7 @@ class Accounts:
         anonymous_id = f"anonymous {request_id}" if request_id else ""
         return await self.requests.claim(name, anonymous_id, content, operation)
 
-    async def _reserve(self, name: str) -> None:
-        most = self._limits.owners
+    async def _reserve(self, name: str, most: int) -> None:
         status, similar = await self._store.reserve_owner(name, most)
         if status is ReserveOwnerStatus.FULL:
             raise exceeded("owners", most, "this arena has {} owners and takes no more")
@@ -160,5 +177,5 @@ class Accounts:
             raise names.looks_like("owner", name, similar)
 
     async def _make_owner(self, name: str, display_name: str, *, house: bool = False) -> None:
-        await self._store.reserve_owner(name, _NO_LIMIT)
+        await self._store.reserve_owner(name, NO_LIMIT)
         await self._store.create_owner(Owner(name, display_name, 0, house), ARENA)

@@ -128,7 +128,7 @@ class Authoriser:
             self._limit_address(path)
             return
         caller = await self._verify(secret)
-        self._rate_limiter.acquire(caller.owner)
+        self._rate_limiter.acquire(caller.limit_key)
         if access.scopes and not open_to_all:
             caller.require_scope(*access.scopes)
         set_caller(caller)

@@ -10,7 +10,7 @@ from himeji.rules.errors import HimejiError, InvalidRequest
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
-from himeji_server.limits import AccountLimits
+from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.names import LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store.accounts import (
@@ -51,7 +51,7 @@ class Bots:
         check_text(label, "version_label", LONGEST_LABEL)
         content: list[object] = ["CreateBot", name, description, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
-        await self._create(bot, description, label, operation.operation_id)
+        await self._create(bot, description, label, operation.operation_id, caller)
         # A retry gets the first answer again, even if the bot has changed since.
         return replace(await self._get(bot), newest_version=1, retired=0)
 
@@ -97,7 +97,7 @@ class Bots:
         check_text(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
-        most = self._limits.versions_per_bot
+        most = NO_LIMIT if caller.is_administrator else self._limits.versions_per_bot
         status, number = await self._store.create_version(bot, label, operation.operation_id, most)
         refusals: dict[CreateVersionStatus, HimejiError] = {
             CreateVersionStatus.MISSING: names.unknown("bot", name),
@@ -139,7 +139,7 @@ class Bots:
         name = names.bot_name(full_name)
         caller.require_bot(name)
         if self._dev and name.owner == LOCAL:
-            await self.ensure(name)
+            await self._ensure(name, "", caller)
         return await self.version(full_name, version)
 
     async def version(self, name: str, version: int) -> tuple[str, int]:
@@ -160,12 +160,20 @@ class Bots:
             raise names.retired(name)
 
     async def ensure(self, name: BotName, description: str = "") -> None:
-        """Create a bot on behalf of the arena if it is missing."""
-        if await self._store.bot(name) is None:
-            await self._create(name, description, "", names.ARENA)
+        """Create a bot on behalf of the arena if it is missing; the arena has no quota."""
+        await self._ensure(name, description, None)
 
-    async def _create(self, bot: BotName, description: str, label: str, operation_id: str) -> None:
+    async def _ensure(self, name: BotName, description: str, caller: Caller | None) -> None:
+        if await self._store.bot(name) is None:
+            await self._create(name, description, "", names.ARENA, caller)
+
+    async def _create(
+        self, bot: BotName, description: str, label: str, operation_id: str, caller: Caller | None
+    ) -> None:
+        """Create a bot for a caller, or (None) for the arena."""
         most = (self._limits.bots_per_owner, self._limits.bot_names_per_owner)
+        if caller is None or caller.is_administrator:
+            most = (NO_LIMIT, NO_LIMIT)
         status = await self._store.create_bot(bot, description, label, operation_id, most)
         active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
         refusals: dict[CreateBotStatus, HimejiError] = {

@@ -26,7 +26,7 @@ from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.caller import Caller, missing_scope
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
-from himeji_server.limits import AccountLimits
+from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
 from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
@@ -43,7 +43,6 @@ LONGEST_OVERLAP_MS: Final = 7 * 24 * 3_600_000
 _LAST_USE_MS: Final = 60_000  # how exactly the last use of a token is recorded
 _MOST_ENDED: Final = 100  # tokens of an owner that are revoked or expired, and still listed
 _MOST_ARENA_TOKENS: Final = 8  # tokens of the same bot and label, issued by the arena itself
-_NO_LIMIT: Final = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class Tokens:
         secret = token_format.new_secret(operation.token_id)
         digest = token_format.digest(secret)
         new = NewToken(operation.token_id, digest, request.bot, scopes, label, lifetime)
-        most = self._limits.tokens_per_owner
+        most = NO_LIMIT if caller.is_administrator else self._limits.tokens_per_owner
         return await self._create(new, operation.operation_id, secret, most)
 
     async def rotate(
@@ -198,7 +197,7 @@ class Tokens:
         digest, scopes = token_format.digest(secret), tuple(sorted(request.scopes))
         lifetime = request.lifetime_ms or 0
         new = NewToken(operation.token_id, digest, request.bot, scopes, request.label, lifetime)
-        return await self._create(new, operation.operation_id, secret, _NO_LIMIT)
+        return await self._create(new, operation.operation_id, secret, NO_LIMIT)
 
     async def revoke_all(self, owner: str) -> None:
         """Revoke every token of an owner."""

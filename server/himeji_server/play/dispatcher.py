@@ -71,9 +71,11 @@ class Dispatcher:
         self._use_cases, self._ladder, self._caller = use_cases, ladder, caller
         self._subscriptions, self._writer = subscriptions, writer
         limits = writer.limits
-        self._rate = TokenBucket(
-            "requests_per_second", limits.requests_per_second, limits.requests_at_once
-        )
+        self._rate = None
+        if not caller.is_administrator:
+            self._rate = TokenBucket(
+                "requests_per_second", limits.requests_per_second, limits.requests_at_once
+            )
         self._at_work = asyncio.Semaphore(limits.requests_at_work)
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
@@ -94,7 +96,8 @@ class Dispatcher:
 
     def _dispatch(self, request: ClientMessage) -> None:
         try:
-            self._rate.acquire()
+            if self._rate is not None:
+                self._rate.acquire()
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
             elif request.WhichOneof("body") in self._handlers:

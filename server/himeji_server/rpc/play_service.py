@@ -45,7 +45,7 @@ class PlayService:
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
-                stack.enter_context(self._stream_limit.slot(caller.owner))
+                stack.enter_context(self._stream_limit.slot(caller.limit_key))
                 first = await anext(requests, first)
                 session = await self._open(caller, first)
             except HimejiError as error:

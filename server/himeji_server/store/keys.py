@@ -160,6 +160,11 @@ def seated_games(owner_name: str) -> str:
     return f"{_owner_tag(owner_name)}:seated"
 
 
+def rate_window(what: str, limit: str, address: str) -> str:
+    """How often something was done within a window of time, from an address or ("") in all."""
+    return f"{{rate:{what}}}:{limit}:{address}"
+
+
 BOT_CHANNEL: Final = "himeji:bots"
 """The channel on which processes are notified of bots."""
 

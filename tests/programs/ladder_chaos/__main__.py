@@ -15,7 +15,7 @@ from tests.server.conftest import Arena
 
 async def play(games, kills):
     with tempfile.TemporaryDirectory(prefix="hj-") as folder:
-        options = ("--port", "0", "--data", folder, "--processes", "2", "--registration", "open")
+        options = ("--port", "0", "--data", folder, "--processes", "2")
         arena = Arena(*options, "--house", "none").opened()
         try:
             token = (Path(folder) / "token").read_text().strip()
