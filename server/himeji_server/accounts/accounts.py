@@ -90,6 +90,8 @@ class Accounts:
         )
         if status is CreateOwnerStatus.EXISTS:
             raise names.in_use("owner", name)
+        # Again: the name may have been released since, with a former owner that had it.
+        await self._store.reserve_owner(name, NO_LIMIT)
         if status is not CreateOwnerStatus.OK:
             raise Refused("since then the first token got another secret or was revoked")
         return await self.owner(name), IssuedToken(

@@ -83,6 +83,7 @@ ACCESS: Final[dict[str, Access]] = {
     **_rows(ADMIN, _LADDERS, "RecomputeStandings", "StartSeason"),
     **_rows(ADMIN, _LADDERS, "CreateTournament", "CancelTournament"),
     **_rows(ADMIN, "himeji.v1.AdminService", "VoidGame", "ListFlags", "ListAuditEntries"),
+    **_rows(ADMIN, "himeji.v1.AdminService", "DeleteOwner"),
     **_rows(ANY_TOKEN, _ACCOUNTS, "WhoAmI"),
     **_rows(REGISTRATION, _ACCOUNTS, "CreateOwner"),
     **_rows(READ_ACCOUNTS, _ACCOUNTS, "GetOwner", "ListOwners"),

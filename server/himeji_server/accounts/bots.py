@@ -40,6 +40,7 @@ class Bots:
         self._requests = IdempotencyKeys(store)
         self._limits = limits
         self._dev = dev
+        self._played: set[str] = set()  # owners that are recorded as having played, for good
 
     async def create(
         self, caller: Caller, name: str, description: str, label: str, request_id: str = ""
@@ -159,6 +160,17 @@ class Bots:
         if (await self.get(name)).retired:
             raise names.retired(name)
 
+    async def record_play(self, owner: str) -> None:
+        """Record that an owner plays, before it does: from then on it cannot be deleted.
+
+        Raises UnknownAccount for an owner that is deleted: its token may still be in a cache.
+        """
+        if owner in self._played:
+            return
+        if not await self._store.record_play(owner):
+            raise names.unknown("owner", owner)
+        self._played.add(owner)
+
     async def ensure(self, name: BotName, description: str = "") -> None:
         """Create a bot on behalf of the arena if it is missing; the arena has no quota."""
         await self._ensure(name, description, None)
@@ -177,6 +189,7 @@ class Bots:
         status = await self._store.create_bot(bot, description, label, operation_id, most)
         active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
         refusals: dict[CreateBotStatus, HimejiError] = {
+            CreateBotStatus.NO_OWNER: names.unknown("owner", bot.owner),
             CreateBotStatus.EXISTS: names.in_use("bot", str(bot)),
             CreateBotStatus.TOO_MANY_ACTIVE: exceeded("bots_per_owner", most[0], active),
             CreateBotStatus.TOO_MANY: exceeded(

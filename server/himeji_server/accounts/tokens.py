@@ -205,6 +205,12 @@ class Tokens:
             if not token.revoked:
                 await self.store.revoke(token.token_id)
 
+    async def delete_all(self, owner: str) -> None:
+        """Revoke every token of an owner, which ends its streams, and delete them."""
+        await self.revoke_all(owner)
+        for token in await self.store.list_by_owner(owner):
+            await self.store.delete(token.token_id)
+
     async def _create(
         self, new: NewToken, operation_id: str, secret: str, most: int
     ) -> IssuedToken:
@@ -214,6 +220,8 @@ class Tokens:
                 f"an owner may have {most} tokens: revoke one that is not needed",
                 {"limit": "tokens_per_owner", "allowed": str(most)},
             )
+        if status is TokenStatus.MISSING:
+            raise names.unknown("owner", owner_of(new.token_id))
         if status is not TokenStatus.OK:
             raise _changed_since()
         await self._delete_old(owner_of(new.token_id))

@@ -212,6 +212,7 @@ class GameUseCases:
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         game_id = operation.operation_id[:20]
+        await self._bots.record_play(caller.owner)
         if not caller.is_administrator:
             await self._check_may_create(caller.owner, game_id)
         new = replace(new, expires_after_ms=int(self.limits.waiting_seconds * 1000))
@@ -259,6 +260,7 @@ class GameUseCases:
         if not allowed:
             raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
         check_version(view, player.bot, player.version)
+        await self.record_play(player.bot)
         if not player.unlimited:
             await self._check_may_join(player.bot, game_id)
         await self._presence.add_game(player.bot, game_id)
@@ -402,6 +404,10 @@ class GameUseCases:
         """Those of the games' bots that have a stream."""
         seats = (seat for view in views for seat in view.stored.seats)
         return await self.connected_bots(seat.bot for seat in seats if seat.bot)
+
+    async def record_play(self, bot: str) -> None:
+        """Record that the bot's owner plays, before it does; raises UnknownAccount."""
+        await self._bots.record_play(names.owner_of(bot))
 
     async def check_bot_exists(self, bot: str) -> None:
         """Raise UnknownAccount unless there is such a bot."""

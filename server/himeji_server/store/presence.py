@@ -78,6 +78,11 @@ class Presence:
         """The games in which the bot has, or had, a seat and whose end nobody noted yet."""
         return sorted(replies.texts(await self._store.call("SMEMBERS", keys.games_of(bot))))
 
+    async def forget_bot(self, bot: str) -> None:
+        """Forget a bot that is deleted: its stream, and the invitations that it got."""
+        await self._store.call("DEL", keys.presence(bot))
+        await self._store.call("DEL", keys.games_of(bot))
+
     async def notify_seated(self, bot: str, game_id: str) -> None:
         """Notify the bot's stream, at whichever process, that the bot has a seat."""
         await self._notify(BotNotificationKind.SEATED, bot, game_id)
