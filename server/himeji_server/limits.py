@@ -45,6 +45,13 @@ class AccountLimits:
     bot_names_per_owner: int = 1_000
     """All bots, retired ones included: their names stay taken."""
 
+    guests: int = 24
+    """Names for guests of the page; who has been away longest gives way to the next one."""
+
+    guests_per_minute: int = 30
+    """New guests from one address."""
+
+    guests_in_all_per_minute: int = 60
     versions_per_bot: int = 1_000
     tokens_per_owner: int = 50
     """Tokens that are neither revoked nor expired."""
@@ -70,6 +77,9 @@ class Limits:
 
     waiting_games_per_owner: int = 200
     """Games that the owner created and that have not started; in the whole arena."""
+
+    games_per_guest: int = 8
+    """Unfinished games in which a guest of the page has a seat; all guests share one owner."""
 
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""

@@ -15,15 +15,16 @@ Without double hyphens, no name begins with "xn--", which browsers show as other
 
 HOUSE: Final = "house"
 LOCAL: Final = "local"
+GUEST: Final = "guest"
 ADMINISTRATOR: Final = "admin"
-ARENA_OWNERS: Final = frozenset({HOUSE, LOCAL, ADMINISTRATOR})
+ARENA_OWNERS: Final = frozenset({HOUSE, LOCAL, GUEST, ADMINISTRATOR})
 """The owners that the arena itself creates."""
 
 RESERVED: Final = ARENA_OWNERS | {
     *("administrator", "admins", "moderator", "moderators", "operator", "operators", "staff"),
     *("organiser", "organisers", "organizer", "organizers", "official", "officials"),
     *("root", "superuser", "sysadmin", "system", "webmaster", "security", "server", "service"),
-    *("arena", "himeji", "support", "guest", "guests", "anonymous", "everybody", "everyone"),
+    *("arena", "himeji", "support", "guests", "anonymous", "everybody", "everyone"),
     *("nobody", "none", "null", "undefined", "unknown"),
 }
 """Names that no caller can give to an owner: the arena's own, and those that claim authority."""

@@ -18,6 +18,7 @@ from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller, current_address
+from himeji_server.accounts.guests import Guests
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.accounts.tokens import (
     ALL_SCOPES,
@@ -27,7 +28,7 @@ from himeji_server.accounts.tokens import (
     Tokens,
 )
 from himeji_server.limits import NO_LIMIT, AccountLimits
-from himeji_server.names import ARENA, HOUSE, LOCAL, BotName
+from himeji_server.names import ARENA, GUEST, HOUSE, LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
 from himeji_server.store.accounts import (
@@ -53,7 +54,7 @@ class Accounts:
     def __init__(
         self, store: Store, limits: AccountLimits | None = None, *, dev: bool = False
     ) -> None:
-        """With `dev` there is a local owner, whose bots are created when they first play."""
+        """With `dev` there are a local owner, whose bots exist when they first play, and guests."""
         self._limits = limits or AccountLimits()
         self._store = AccountStore(store)
         self._registrations = RateWindows(store, "registrations")
@@ -61,6 +62,7 @@ class Accounts:
         self._dev = dev
         self.bots = Bots(self._store, Presence(store), self._limits, dev=dev)
         self.tokens = Tokens(store, self._limits)
+        self.guests = Guests(store, self.bots, self.tokens, self._limits)
 
     async def who_am_i(self, caller: Caller) -> tuple[Owner, Token]:
         """The owner and the token behind a call."""
@@ -117,8 +119,10 @@ class Accounts:
         await self._make_owner(HOUSE, "The house", house=True)
         if self._dev:
             await self._make_owner(LOCAL, "This machine")
+            await self._make_owner(GUEST, "Guests of the page")
         else:  # tokens that development mode left in the same store must not work
             await self.tokens.revoke_all(LOCAL)
+            await self.tokens.revoke_all(GUEST)
 
     async def issue_house_token(self, bot: str, description: str = "") -> IssuedToken:
         """Issue a token for the process of "house/<bot>"; the bot is created if it is missing.

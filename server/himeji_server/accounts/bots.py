@@ -175,6 +175,12 @@ class Bots:
         """Create a bot on behalf of the arena if it is missing; the arena has no quota."""
         await self._ensure(name, description, None)
 
+    async def create_arena_version(self, name: BotName, description: str, mark: str) -> None:
+        """Create a bot on behalf of the arena, or the next version of one that exists."""
+        status, _ = await self._store.create_version(name, "", mark, NO_LIMIT)
+        if status is CreateVersionStatus.MISSING:
+            await self.ensure(name, description)
+
     async def _ensure(self, name: BotName, description: str, caller: Caller | None) -> None:
         if await self._store.bot(name) is None:
             await self._create(name, description, "", names.ARENA, caller)

@@ -192,12 +192,15 @@ class Tokens:
         ]
         for token_id in same_use[_MOST_ARENA_TOKENS - 1 :]:
             await self.store.revoke(token_id)
-        operation = Operation(token_id=token_format.new_id(request.owner))
-        secret = token_format.new_secret(operation.token_id)
+        return await self.issue_with_id(token_format.new_id(request.owner), request)
+
+    async def issue_with_id(self, token_id: str, request: TokenRequest) -> IssuedToken:
+        """Issue a token for the arena itself under an id that is new."""
+        secret = token_format.new_secret(token_id)
         digest, scopes = token_format.digest(secret), tuple(sorted(request.scopes))
         lifetime = request.lifetime_ms or 0
-        new = NewToken(operation.token_id, digest, request.bot, scopes, request.label, lifetime)
-        return await self._create(new, operation.operation_id, secret, NO_LIMIT)
+        new = NewToken(token_id, digest, request.bot, scopes, request.label, lifetime)
+        return await self._create(new, Operation().operation_id, secret, NO_LIMIT)
 
     async def revoke_all(self, owner: str) -> None:
         """Revoke every token of an owner."""

@@ -48,7 +48,7 @@ from himeji_server.games.seat_rules import (
 from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
-from himeji_server.names import HOUSE
+from himeji_server.names import GUEST, HOUSE
 from himeji_server.rate_limits import check_actions, exceeded
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, SeatRequest
 from himeji_server.store.presence import Presence, version_of
@@ -404,6 +404,15 @@ class GameUseCases:
         """Those of the games' bots that have a stream."""
         seats = (seat for view in views for seat in view.stored.seats)
         return await self.connected_bots(seat.bot for seat in seats if seat.bot)
+
+    async def record_entry(self, bot: str) -> None:
+        """Record that the bot's owner plays, before the bot enters a competition.
+
+        Raises Forbidden for guests of the page, whose names go from one person to the next.
+        """
+        if names.owner_of(bot) == GUEST:
+            raise Forbidden("guests of the page play no rated games: register an owner and a bot")
+        await self.record_play(bot)
 
     async def record_play(self, bot: str) -> None:
         """Record that the bot's owner plays, before it does; raises UnknownAccount."""

@@ -51,7 +51,7 @@ class QueueCommands:
         found = self._ladders[ladder]
         if not found.accepting:
             raise Refused(f"{ladder} is closed: nobody can enter", {"ladder": ladder})
-        await self._use_cases.record_play(player.bot)
+        await self._use_cases.record_entry(player.bot)
         return await self._queues.enter(
             found.name, player.bot, player.version, max_games or 1, again=again
         )

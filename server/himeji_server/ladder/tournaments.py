@@ -74,7 +74,7 @@ class Tournaments:
             caller.owner, request.request_id, content, Operation()
         )
         for bot, _ in record.bots:
-            await self._use_cases.record_play(bot)
+            await self._use_cases.record_entry(bot)
         now = await self._store.games.now()
         stored = await self._tournaments.create(replace(record, mark=operation.operation_id), now)
         if stored.mark != operation.operation_id:

@@ -94,6 +94,9 @@ OWNERS_BY_BOT: Final = "{owners}:by-bot"
 OWNER_SKELETONS: Final = "{owners}:skeletons"
 """The names of all owners by what they look like (names.skeleton)."""
 
+GUESTS: Final = "{guests}:tokens"
+"""The ids of the tokens that have the names of guests."""
+
 TOKEN_CHANNEL: Final = "himeji:tokens"  # noqa: S105 - a channel
 """The channel on which the ids of changed tokens are published."""
 
