@@ -24,6 +24,7 @@ from himeji_server.store.audit import AuditLog
 
 from tests.server.game_process import new_game
 from tests.server.ladder_process import ADMIN, LADDER, LadderProcess
+from tests.server.redis_client import raw_client
 
 WHY = "never played"
 
@@ -31,8 +32,9 @@ WHY = "never played"
 class Process:
     """What a process has for accounts and games, with a connection of its own."""
 
-    def __init__(self, store):
+    def __init__(self, store, redis):
         self.store = store
+        self.redis = redis  # a client that sees all keys, of a cluster too
         self.parts = LadderProcess(store)
         self.accounts = self.parts.accounts
         self.deletion = OwnerDeletion(store, self.accounts.tokens)
@@ -41,11 +43,12 @@ class Process:
 @pytest.fixture
 async def processes(start_redis):
     url = start_redis().url
-    opened = [Process(await Store.connect(url)) for _ in range(2)]
-    await opened[0].accounts.prepare()
-    yield opened
-    for process in opened:
-        await process.store.close()
+    with raw_client(url, decode_responses=True) as redis:
+        opened = [Process(await Store.connect(url), redis) for _ in range(2)]
+        await opened[0].accounts.prepare()
+        yield opened
+        for process in opened:
+            await process.store.close()
 
 
 @pytest.fixture
@@ -77,10 +80,9 @@ async def ada(process, admin):
     return await create_ada(process, admin, "ada")
 
 
-async def keys_of(process, owner):
+def keys_of(process, owner):
     """The keys of an owner that do not expire by themselves."""
-    found = await process.store.call("KEYS", f"*{owner}*")
-    return sorted([key.decode() for key in found if await process.store.call("PTTL", key) < 0])
+    return sorted(key for key in process.redis.keys(f"*{owner}*") if process.redis.pttl(key) < 0)
 
 
 async def owner_names(process):
@@ -94,7 +96,7 @@ async def messages(process):
 @pytest.mark.usefixtures("ada")
 async def test_an_owner_that_never_played_goes_with_everything_it_had(process, admin):
     await process.deletion.delete(admin, "ada", WHY, "")
-    assert await keys_of(process, "ada") == []
+    assert keys_of(process, "ada") == []
     assert await owner_names(process) == ["admin", "house"]
     assert await process.store.call("HLEN", keys.OWNER_SKELETONS) == 2
     assert await process.accounts.bots.list_bots("", 0, "", show_retired=True) == ([], "")
@@ -156,10 +158,10 @@ async def test_an_owner_that_played_stays_with_everything_it_has(processes, admi
     process, other = processes
     assert not (await process.accounts.owner("ada")).played
     await play(other, ada)
-    before = await keys_of(process, "o:ada}")
+    before = keys_of(process, "o:ada}")
     with pytest.raises(errors.Refused, match="has played"):
         await process.deletion.delete(admin, "ada", WHY, "")
-    assert await keys_of(process, "o:ada}") == before
+    assert keys_of(process, "o:ada}") == before
     assert (await process.accounts.owner("ada")).played
     assert not [each for each in await messages(process) if "deleted" in each]
 
@@ -174,7 +176,7 @@ async def test_who_is_deleted_does_not_come_to_play(processes, admin, ada, play)
         await other.accounts.bots.create(ada, "ada/new", "", "")
     with pytest.raises(errors.UnknownAccount):
         await other.accounts.tokens.create(ada, TokenRequest(scopes=[SCOPE_PLAY]))
-    assert await keys_of(process, "o:ada}") == []
+    assert keys_of(process, "o:ada}") == []
 
 
 @pytest.mark.parametrize("name", ["house", "admin", "local"])
@@ -236,7 +238,7 @@ async def test_a_deletion_that_died_at_any_step_is_completed_by_the_next(process
         finally:
             del store.call, store.run
         await other.deletion.delete(admin, name, WHY, f"request-{steps}")
-        assert await keys_of(other, f"{{o:{name}}}") == []
+        assert keys_of(other, f"{{o:{name}}}") == []
         assert await owner_names(other) == ["admin", "house"]
         assert (await messages(other))[0] == f"deleted the owner {name}: never played"
         assert len(await messages(other)) == steps + 1

@@ -261,6 +261,7 @@ class GameUseCases:
             raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
         check_version(view, player.bot, player.version)
         await self.record_play(player.bot)
+        await self.check_may_sit(player.bot, game_id)
         if not player.unlimited:
             await self._check_may_join(player.bot, game_id)
         await self._presence.add_game(player.bot, game_id)
@@ -280,6 +281,18 @@ class GameUseCases:
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
         return (await self._requests.claim(owner, request_id, content, Operation())).operation_id
+
+    async def check_may_sit(self, bot: str, game_id: str = "") -> None:
+        """Raise LimitExceeded if a guest of the page is in too many games other than this one.
+
+        All guests share one owner, whose quota one of them must not use up.
+        """
+        if names.owner_of(bot) != GUEST:
+            return
+        most, found = self.limits.games_per_guest, await self.unfinished_games(bot)
+        if len([view for view in found if view.game_id != game_id]) >= most:
+            sentence = "you are in {} games: finish one, or give one up"
+            raise exceeded("games_per_guest", most, sentence)
 
     async def _check_may_create(self, owner: str, game_id: str) -> None:
         """Raise LimitExceeded if the owner has too many games that wait; the house has no limit."""
@@ -377,6 +390,22 @@ class GameUseCases:
     async def games_of(self, bot: str) -> list[str]:
         """The games that a bot has, or may have, a seat in."""
         return await self._presence.games_of(bot)
+
+    async def unfinished_games(self, bot: str) -> list[GameView]:
+        """The games in which a bot has a seat that is not lost, without their logs.
+
+        Finished games are forgotten on the way.
+        """
+        found = []
+        for game_id in await self.games_of(bot):
+            with contextlib.suppress(UnknownGame):
+                view = await self.head(game_id)
+                if view.stored.state != OVER:
+                    if any(not view.stored.seats[seat].lost for seat in view.seats_of(bot)):
+                        found.append(view)
+                    continue
+            await self.forget_game(bot, game_id)
+        return found
 
     async def forget_game(self, bot: str, game_id: str) -> None:
         """The bot does not have to come back to a game."""

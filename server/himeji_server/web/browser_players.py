@@ -25,12 +25,9 @@ from starlette.responses import Response
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.guests import LIFETIME_MS, GuestName
-from himeji_server.games.live_game import GameView
-from himeji_server.games.seat_rules import seats_of
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.names import GUEST
-from himeji_server.rate_limits import exceeded
-from himeji_server.store.game_records import OVER, WAITING
+from himeji_server.store.game_records import WAITING
 
 COOKIE: Final = "himeji_guest"
 _TRIES: Final = 20
@@ -82,48 +79,24 @@ class BrowserPlayers:
                 return await self._tokens.verify(issued.secret), issued.secret
         raise StoreUnavailable("too many new guests at the same moment, try again")
 
-    async def check_may_sit(self, caller: Caller) -> None:
-        """Raise LimitExceeded if a guest is in too many games."""
-        most = self._use_cases.limits.games_per_guest
-        if len(await self._unfinished_games(caller.bot)) >= most:
-            sentence = "you are in {} games: finish one, or give one up"
-            raise exceeded("games_per_guest", most, sentence)
-
     async def _choose_name(self) -> GuestName:
         """The name of whoever has been away longest, of those in a game only if all are."""
         names = await self._guests.longest_idle_first()
         for name in names:
-            if not name.last_use or not await self._unfinished_games(str(name.bot)):
+            if not name.last_use or not await self._use_cases.unfinished_games(str(name.bot)):
                 return name
         return names[0]
 
-    async def _unfinished_games(self, bot: str) -> list[GameView]:
-        """The games in which a guest has a seat; finished ones are forgotten on the way."""
-        found, guest = [], _guest(bot)
-        for game_id in await self._use_cases.games_of(bot):
-            with contextlib.suppress(UnknownGame):
-                view = await self._use_cases.head(game_id)
-                if view.stored.state != OVER:
-                    if seats_of(view, guest):
-                        found.append(view)
-                    continue
-            await self._use_cases.forget_game(bot, game_id)
-        return found
-
     async def _end_games(self, bot: str) -> None:
         """End the games of a guest who has gone: others shall not wait for it."""
-        guest = _guest(bot)
-        for view in await self._unfinished_games(bot):
+        guest = Caller(GUEST, "", frozenset(), bot)
+        for view in await self._use_cases.unfinished_games(bot):
             with contextlib.suppress(Refused, UnknownGame):  # it has ended or begun meanwhile
                 if view.stored.state == WAITING and view.stored.creator == GUEST:
                     await self._use_cases.cancel(view.game_id)
                 await self._use_cases.resign(guest, view.game_id, None)
         for game_id in await self._use_cases.games_of(bot):  # invitations too
             await self._use_cases.forget_game(bot, game_id)
-
-
-def _guest(bot: str) -> Caller:
-    return Caller(GUEST, "", frozenset(), bot)
 
 
 def set_cookie(response: Response, secret: str) -> None:

@@ -152,7 +152,7 @@ class PlayPages:
         if caller is None:
             caller, secret = await self._guests.register(_address(request))
         if seat is not None:
-            await self._guests.check_may_sit(caller)
+            await self._use_cases.check_may_sit(caller.bot)
             new.plans[seat].name = caller.bot
         view = await self._use_cases.create(caller, new, "")
         if seat is not None:
