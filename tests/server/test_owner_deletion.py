@@ -257,6 +257,20 @@ async def test_an_owner_that_is_being_deleted_is_gone_for_everybody(processes, a
         await other.accounts.create_owner(admin, "ada")
 
 
+@pytest.mark.parametrize("play", PLAYS)
+async def test_who_is_being_deleted_begins_nothing(processes, ada, play):
+    process, other = processes
+    await AccountStore(process.store).begin_deletion("ada", "mark")
+    before = keys_of(process, "o:ada}")
+    with pytest.raises(errors.UnknownAccount):
+        await play(other, ada)
+    with pytest.raises(errors.UnknownAccount):
+        await other.accounts.bots.create(ada, "ada/new", "", "")
+    with pytest.raises(errors.UnknownAccount):
+        await other.accounts.tokens.create(ada, TokenRequest(scopes=[SCOPE_PLAY]))
+    assert keys_of(process, "o:ada}") == before
+
+
 async def test_of_playing_and_being_deleted_at_once_one_wins(processes, admin):
     process, other = processes
     for number in range(30):
