@@ -48,10 +48,12 @@ class AccountLimits:
     guests: int = 24
     """Names for guests of the page; who has been away longest gives way to the next one."""
 
-    guests_per_minute: int = 30
+    guests_per_minute: int = 60
     """New guests from one address."""
 
-    guests_in_all_per_minute: int = 60
+    guests_in_all_per_minute: int = 120
+    """The same, from all addresses together."""
+
     versions_per_bot: int = 1_000
     tokens_per_owner: int = 50
     """Tokens that are neither revoked nor expired."""
