@@ -164,7 +164,7 @@ def _checked_weights(_context: click.Context, _option: click.Parameter, text: st
     "--target",
     metavar="HOST:PORT",
     help="Load this arena instead of starting one. Its token is taken as the SDK takes it "
-    "(HIMEJI_TOKEN_FILE, .himeji/token); ladder and newcomer need open registration there.",
+    "(HIMEJI_TOKEN_FILE, .himeji/token); ladder and newcomer need an administrator's.",
 )
 @click.option(
     "--out",

@@ -70,7 +70,7 @@ class Arena:
 def temporary_arena(log: Path, *options: str) -> Iterator[Arena]:
     """Run an arena without house bots and without limits per owner, for a `with` block."""
     command = [sys.executable, "-m", "himeji_sdk", "serve", "--port", "0", "--house", "none"]
-    command += ["--http-port", "none", "--registration", "open", "--log-format", "json"]
+    command += ["--http-port", "none", "--log-format", "json"]
     for limit in ("bots", "games", "streams", "tokens"):
         command.append(f"--{limit}-per-owner={_UNLIMITED}")
     command.append(f"--calls-per-second={_UNLIMITED}")

@@ -255,12 +255,18 @@ def unique_name() -> str:
 
 
 def register(target: str) -> tuple[str, str]:
-    """Register an owner with a bot, without a token; returns the secret and the bot's name."""
+    """Register an owner with a bot; returns the secret and the bot's name.
+
+    An administrator registers it: strangers may register only a few owners a day.
+    """
     owner = unique_name()
+    administrator = connection.credentials(connection.find_token())
     with connection.channel(target) as channel:
         stub = AccountServiceStub(channel)
         new = CreateOwnerRequest(request_id=str(uuid.uuid4()), owner=owner)
-        secret = _call(lambda: stub.CreateOwner(new, timeout=WAIT_SECONDS)).secret
+        secret = _call(
+            lambda: stub.CreateOwner(new, metadata=administrator, timeout=WAIT_SECONDS)
+        ).secret
         bot = CreateBotRequest(request_id=str(uuid.uuid4()), bot=f"{owner}/bot")
         metadata = connection.credentials(secret)
         _call(lambda: stub.CreateBot(bot, metadata=metadata, timeout=WAIT_SECONDS))

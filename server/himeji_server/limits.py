@@ -9,17 +9,38 @@ MOST_METADATA_BYTES: Final = 8 << 10
 MOST_METADATA_READ: Final = 32 << 10
 """More metadata than this are not read at all; gRPC refuses them without a typed error."""
 
+NO_LIMIT: Final = 1 << 31
+"""In place of a quota, for administrators and for the arena itself."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AccountLimits:
-    """Limits on owners, bots and tokens, in the whole arena."""
+    """Limits on owners, bots and tokens, in the whole arena; not for administrators."""
 
     owners: int = 10_000
+    registrations_per_minute: int = 5
+    """Owners that callers without SCOPE_ADMIN try to create from one address."""
+
+    registrations_per_day: int = 20
+    """The same in a day."""
+
+    registrations_in_all_per_day: int = 1_000
+    """The same in a day, from all addresses together."""
+
     bots_per_owner: int = 20
     """Bots that are not retired."""
 
     bot_names_per_owner: int = 1_000
     """All bots, retired ones included: their names stay taken."""
+
+    guests: int = 24
+    """Names for guests of the page; who has been away longest gives way to the next one."""
+
+    guests_per_minute: int = 60
+    """New guests from one address."""
+
+    guests_in_all_per_minute: int = 120
+    """The same, from all addresses together."""
 
     versions_per_bot: int = 1_000
     versions_per_owner: int = 10_000
@@ -34,7 +55,10 @@ class AccountLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """All other limits. Each process counts for itself, except for games."""
+    """All other limits. Each process counts for itself, except for games.
+
+    Rates, and what is limited per owner, are not limited for administrators.
+    """
 
     connections: int = 10_000
     """Per process; gRPC closes further connections."""
@@ -61,6 +85,9 @@ class Limits:
 
     invitations_from: int = 100
     """Owners from whom a bot says that it accepts invitations."""
+
+    games_per_guest: int = 8
+    """Unfinished games in which a guest of the page has a seat; all guests share one owner."""
 
     waiting_seconds: float = 86_400.0
     """How long a game may wait for its seats to be taken."""

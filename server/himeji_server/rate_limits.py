@@ -14,7 +14,10 @@ from himeji.rules.errors import LimitExceeded, MessageTooLarge, RateLimited, Slo
 from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server.limits import Limits
-from himeji_server.names import HOUSE
+from himeji_server.names import ADMINISTRATOR, HOUSE
+
+UNLIMITED: Final = frozenset({HOUSE, ADMINISTRATOR})
+"""The keys that no limit per owner is for: house bots and administrators."""
 
 _MOST_BUCKETS: Final = 10_000
 _FULL_RETRY_MS: Final = 10_000
@@ -96,8 +99,8 @@ class RateLimiter:
         self._buckets: dict[str, TokenBucket] = {}
 
     def acquire(self, key: str, calls: int = 1) -> None:
-        """Count a call, or several; raises RateLimited. House bots are not limited."""
-        if key == HOUSE:
+        """Count a call, or several; raises RateLimited."""
+        if key in UNLIMITED:
             return
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -124,11 +127,11 @@ class ConcurrencyLimit:
 
     @contextmanager
     def slot(self, owner: str) -> Iterator[None]:
-        """Hold a slot for an owner; raises LimitExceeded. House bots have no limit per owner."""
+        """Hold a slot for an owner; raises LimitExceeded."""
         full_error = self.full_error()
         if full_error is not None:
             raise full_error
-        if owner != HOUSE and self._open[owner] >= self._per_owner:
+        if owner not in UNLIMITED and self._open[owner] >= self._per_owner:
             sentence = f"an owner may have {{}} {self._name} open"
             raise exceeded(f"{self._name}_per_owner", self._per_owner, sentence)
         self._open[owner] += 1

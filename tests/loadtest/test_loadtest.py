@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from himeji.rules.errors import RateLimited
+from himeji.v1.account_service_pb2 import SCOPE_PLAY, CreateTokenRequest
+from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.game_pb2 import Decision
 from himeji.v1.play_service_pb2 import Rejected
+from himeji_sdk import connection
 
 from loadtest import interceptors, user_weights
 from loadtest.__main__ import main
@@ -94,8 +97,13 @@ def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
 
 
 def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
-    # An arena that is closed to strangers: newcomers are refused, with a reason.
-    with temporary_arena(tmp_path / "arena.log", "--registration", "closed") as arena:
+    # With a token that may only play no owner can be registered: newcomers are refused.
+    with temporary_arena(tmp_path / "arena.log") as arena:
+        secret = arena.token_file.read_text(encoding="utf-8").strip()
+        request = CreateTokenRequest(scopes=[SCOPE_PLAY])
+        with connection.channel(arena.target) as channel:
+            stub, metadata = AccountServiceStub(channel), connection.credentials(secret)
+            made = stub.CreateToken(request, metadata=metadata, timeout=TIMEOUT)
         load = subprocess.run(
             [
                 *(sys.executable, "-m", "loadtest", "--target", arena.target),
@@ -103,14 +111,14 @@ def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
                 *("--weights", "newcomer=1"),
             ],
             cwd=ROOT,
-            env=os.environ | {"HIMEJI_TOKEN_FILE": str(arena.token_file)},
+            env=os.environ | {"HIMEJI_TOKEN": made.secret},
             capture_output=True,
             text=True,
             check=False,
             timeout=TIMEOUT,
         )
     assert load.returncode == 1
-    assert "AccountService/CreateOwner: MISSING_TOKEN" in load.stdout, load.stdout
+    assert "AccountService/CreateOwner: FORBIDDEN" in load.stdout, load.stdout
 
 
 def test_an_arena_that_cannot_open_is_reported_with_its_own_words(tmp_path):

@@ -54,7 +54,7 @@ class LadderArena:
     def __init__(self, stack, redis_url, folder, **settings):
         self._stack = stack
         self._folder = Path(folder)
-        self._settings = {"redis": redis_url, "registration": "open", **settings}
+        self._settings = {"redis": redis_url, **settings}
         self.addresses = []
         self._secrets = {}
         self._clients = []
@@ -87,10 +87,13 @@ class LadderArena:
     async def owner(self, owner, *bots, arena=0):
         """A client of an owner, who is created with these bots if missing."""
         if owner not in self._secrets:
-            stranger = OwnerClient(self.addresses[0], "", owner)
+            secret = (self._folder / "admin").read_text().strip()
+            admin = OwnerClient(self.addresses[0], secret, "admin")
             request = accounts.CreateOwnerRequest(owner=owner)
-            made = await stranger.accounts.CreateOwner(request, timeout=PATIENCE)
-            await stranger.channel.close()
+            made = await admin.accounts.CreateOwner(
+                request, metadata=admin.metadata, timeout=PATIENCE
+            )
+            await admin.channel.close()
             self._secrets[owner] = made.secret
             client = await self._client(owner, arena)
             for bot in bots or ("bot",):

@@ -16,6 +16,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder import recomputation_jobs
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
+from himeji_server.names import owner_of
 from himeji_server.store import Store, keys
 from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
@@ -92,8 +93,13 @@ class LadderProcess:
 
     async def connect(self, bot, version=1):
         """Open a stream of the bot's, in place of any other."""
+        await self.create_owner(bot)
         self._streams[bot] = new_stream(version)
         await self.use_cases._presence.connect(bot, self._streams[bot])
+
+    async def create_owner(self, bot):
+        """Create the owner of a bot, if it is missing."""
+        await self.accounts._make_owner(owner_of(bot), "")
 
     async def disconnect(self, bot):
         await self.use_cases.close_stream(bot, self._streams[bot])

@@ -1,6 +1,7 @@
 """Accounts on a real Redis: owners, bots, versions and tokens, and what every retry gives."""
 
 import asyncio
+import contextlib
 import re
 import uuid
 from contextlib import asynccontextmanager
@@ -9,12 +10,16 @@ from dataclasses import replace
 import pytest
 from himeji.rules import errors
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
+from himeji.wire.errors import RETRY_AFTER
+from himeji_server import addresses
 from himeji_server.accounts import token_format
 from himeji_server.accounts.accounts import Accounts
+from himeji_server.accounts.caller import set_address
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.accounts.open_streams import OpenStreams, token_ended
 from himeji_server.accounts.tokens import TokenRequest
 from himeji_server.limits import AccountLimits
+from himeji_server.names import skeleton
 from himeji_server.store import Store, keys
 from himeji_server.store.accounts import REMEMBERED_SECONDS, AccountStore
 
@@ -23,7 +28,13 @@ from tests.server.arena_client import PATIENCE, with_timeout
 ALL = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE, SCOPE_ADMIN)
 HOUR = 3_600_000
 LIMITS = AccountLimits(
-    owners=6, bots_per_owner=3, bot_names_per_owner=5, versions_per_bot=3, tokens_per_owner=4
+    owners=6,
+    registrations_per_minute=1000,
+    registrations_per_day=1000,
+    bots_per_owner=3,
+    bot_names_per_owner=5,
+    versions_per_bot=3,
+    tokens_per_owner=4,
 )
 
 
@@ -88,14 +99,14 @@ async def works_until(accounts, secret, time):
 # Names
 
 
-@pytest.mark.parametrize("name", ["ada", "a", "7", "a-1", "a--b", "x" * 32])
+@pytest.mark.parametrize("name", ["ada", "a", "7", "a-1", "a-b-c", "x" * 32])
 async def test_a_name_of_small_letters_digits_and_hyphens_is_valid(accounts, admin, name):
     owner, _ = await accounts.create_owner(admin, name)
     assert (owner.name, owner.house) == (name, False)
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Ada", "-a", "a-", "a_b", "a/b", "a.b", "é", "a}b", "x" * 33, "a\n", " a"]
+    "name", ["", "Ada", "-a", "a-", "a_b", "a/b", "a.b", "é", "a}b", "x" * 33, "a\n", " a", "a--b"]
 )
 async def test_any_other_name_is_refused_with_the_format(accounts, admin, name):
     with pytest.raises(errors.InvalidRequest, match="small letters") as raised:
@@ -116,10 +127,30 @@ async def test_a_name_is_taken_for_all_time(accounts, admin, ada):
     assert raised.value.details == {"kind": "bot", "name": "ada/bot"}
 
 
-@pytest.mark.parametrize("name", ["house", "local", "admin", "himeji"])
-async def test_the_arenas_own_names_cannot_be_taken(accounts, admin, name):
-    with pytest.raises(errors.AlreadyExists):
+@pytest.mark.parametrize("name", ["house", "local", "admin", "himeji", "root", "arena", "guest"])
+async def test_reserved_names_cannot_be_taken(accounts, admin, name):
+    with pytest.raises(errors.AlreadyExists, match="reserved"):
         await accounts.create_owner(admin, name)
+
+
+@pytest.mark.parametrize("name", ["h0use", "hou-se", "10cal", "adrnin", "adm1n", "5y57em"])
+async def test_a_name_that_looks_like_a_reserved_one_cannot_be_taken(accounts, admin, name):
+    with pytest.raises(errors.AlreadyExists, match="looks like") as raised:
+        await accounts.create_owner(admin, name)
+    assert raised.value.details == {"kind": "owner", "name": name}
+
+
+@pytest.mark.parametrize("name", ["vvl1lie", "wi-l-l-i3", "w1llie"])
+async def test_a_name_that_looks_like_an_owners_cannot_be_taken(accounts, admin, name):
+    await accounts.create_owner(admin, "willie", "", "request-1")
+    with pytest.raises(errors.AlreadyExists, match="looks like willie"):
+        await accounts.create_owner(admin, name)
+    await accounts.create_owner(admin, "willie", "", "request-1")  # a retry is not another name
+    assert name not in [owner.name for owner in (await accounts.owners(0, ""))[0]]
+
+
+def test_digits_that_differ_keep_names_apart():
+    assert len({skeleton(f"team-{number}") for number in range(1000)}) == 1000
 
 
 async def test_a_free_text_has_a_longest_length(accounts, admin, ada):
@@ -129,10 +160,28 @@ async def test_a_free_text_has_a_longest_length(accounts, admin, ada):
         await accounts.bots.create(ada, "ada/bot", "x" * 501, "")
     with pytest.raises(errors.InvalidRequest):
         await accounts.tokens.create(ada, wish(label="x" * 81))
-    hostile = "<script>\x00 \u202e{} \n 1 2"
+    hostile = "<script> {} '\" 1 2"
     bot = await accounts.bots.create(ada, "ada/bot", hostile, hostile)
     assert bot.description == hostile
     assert (await accounts.bots.versions("ada/bot", 0, ""))[0][0].label == hostile
+
+
+async def test_characters_that_deceive_are_refused_in_every_text_of_an_account(
+    accounts, admin, ada
+):
+    for field, attempt in {
+        "display_name": accounts.create_owner(admin, "eve", "\u202eeve"),
+        "description": accounts.bots.create(ada, "ada/bot", "\x1b[2J", ""),
+        "version_label": accounts.bots.create(ada, "ada/bot", "", "line\nbreak"),
+        "label": accounts.tokens.create(ada, wish(label="a\u200bb")),
+    }.items():
+        with pytest.raises(errors.InvalidRequest) as raised:
+            await attempt
+        assert raised.value.details == {"field": field}
+    await accounts.bots.create(ada, "ada/bot", "two\nlines", "")
+    with pytest.raises(errors.InvalidRequest) as raised:
+        await accounts.bots.create_version(ada, "ada/bot", "\U000e0041")
+    assert raised.value.details == {"field": "label"}
 
 
 # Owners
@@ -273,12 +322,113 @@ async def test_a_name_that_was_only_reserved_is_listed_nowhere_and_free(accounts
 
 
 async def test_there_are_only_so_many_owners(accounts, admin):
+    request = fresh()
     for number in range(LIMITS.owners - 2):  # the house and the administrator count
-        await accounts.create_owner(admin, f"owner-{number}", "", f"request-{number}")
+        await accounts.create_owner(None, f"owner-{number}", "", f"{request}-{number}")
     with pytest.raises(errors.LimitExceeded) as raised:
-        await accounts.create_owner(admin, "one-more")
+        await accounts.create_owner(None, "one-more")
     assert raised.value.details == {"limit": "owners", "allowed": "6"}
-    await accounts.create_owner(admin, "owner-0", "", "request-0")  # a retry is no new owner
+    # A retry is no new owner, and administrators have no limit.
+    await accounts.create_owner(None, "owner-0", "", f"{request}-0")
+    await accounts.create_owner(admin, "one-more")
+
+
+# Registration by strangers
+
+
+RARE = AccountLimits(
+    registrations_per_minute=2, registrations_per_day=3, registrations_in_all_per_day=5
+)
+
+
+@pytest.fixture
+async def processes(store):
+    """Two processes of an arena in which registration is rare."""
+    opened = [Accounts(store, RARE) for _ in range(2)]
+    await opened[0].prepare()
+    return opened
+
+
+def refused_registration(limit, seconds):
+    """Checks that an error says which rate was exceeded, and when there is room again."""
+
+    def says(error):
+        wait = int(error.details[RETRY_AFTER])
+        allowed = str(getattr(RARE, limit))
+        return (
+            error.details["limit"] == limit
+            and error.details["allowed"] == allowed
+            and ((seconds - 50) * 1000 < wait <= seconds * 1000)
+        )
+
+    return pytest.raises(errors.RateLimited, check=says)
+
+
+async def end_of_windows(store, limit):
+    """What the clock does."""
+    await store.call("DEL", keys.rate_window("registrations", limit, addresses.UNKNOWN))
+
+
+async def test_strangers_of_an_address_register_few_owners_at_all_processes_together(
+    processes, store
+):
+    one, two = processes
+    await one.create_owner(None, "ada")
+    await two.create_owner(None, "bob")
+    for process in processes:
+        with refused_registration("registrations_per_minute", 60):
+            await process.create_owner(None, "eve")
+    await end_of_windows(store, "registrations_per_minute")
+    await two.create_owner(None, "eve")
+    await end_of_windows(store, "registrations_per_minute")
+    with refused_registration("registrations_per_day", 86_400):
+        await one.create_owner(None, "dan")
+    names = [owner.name for owner in (await one.owners(0, ""))[0]]
+    assert names == ["ada", "bob", "eve", "house"]
+
+
+async def test_an_address_does_not_use_up_what_another_may_register(processes, store):
+    accounts, _ = processes
+    for number in range(3):
+        await end_of_windows(store, "registrations_per_minute")
+        await accounts.create_owner(None, f"first-{number}")
+    set_address("10.0.0.2")
+    for number in range(2):
+        await accounts.create_owner(None, f"second-{number}")
+    set_address("10.0.0.3")
+    with refused_registration("registrations_in_all_per_day", 86_400):
+        await accounts.create_owner(None, "third")
+
+
+async def test_owners_with_a_token_register_others_at_the_rate_of_strangers(processes):
+    accounts, _ = processes
+    _, issued = await accounts.create_owner(None, "ada")
+    ada = await accounts.tokens.verify(issued.secret)
+    await accounts.create_owner(ada, "bob")
+    with refused_registration("registrations_per_minute", 60):
+        await accounts.create_owner(ada, "eve")
+
+
+async def test_administrators_register_as_many_as_they_like(processes):
+    accounts, _ = processes
+    issued = await accounts.issue_full_token("admin", "test")
+    admin = await accounts.tokens.verify(issued.secret)
+    for number in range(10):
+        await accounts.create_owner(admin, f"owner-{number}")
+    await accounts.create_owner(None, "ada")
+
+
+@pytest.mark.one_redis("looks at all keys of a node")
+async def test_a_flood_of_registrations_leaves_nothing_behind(processes, store):
+    accounts, _ = processes
+    for number in range(200):
+        with contextlib.suppress(errors.RateLimited):
+            await accounts.create_owner(None, f"flood-{number}", "", fresh())
+    left = {key.decode() for key in await store.call("KEYS", "*flood*")}
+    assert {key.partition("}")[0] for key in left} == {"{o:flood-0", "{o:flood-1"}
+    windows = await store.call("KEYS", "{rate:*")
+    assert len(windows) == 3
+    assert all([await store.call("PTTL", key) > 0 for key in windows])
 
 
 # Bots
@@ -348,7 +498,7 @@ async def test_a_retired_bot_plays_no_more_and_stays(accounts, ada):
 
 async def test_bots_of_all_owners_are_listed_by_their_whole_name(accounts, admin):
     expected = []
-    for owner in ("ab", "a", "a-b"):
+    for owner in ("az", "a", "a-b"):
         _, issued = await accounts.create_owner(admin, owner)
         caller = await accounts.tokens.verify(issued.secret)
         for short in ("z", "b"):

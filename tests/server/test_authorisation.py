@@ -144,7 +144,7 @@ def test_what_is_open_without_a_scope_is_a_short_list():
 @pytest.mark.parametrize("path", METHODS)
 def test_what_the_contract_reserves_for_administrators_asks_for_that_scope(path):
     changing = ("Recompute", "StartSeason", "VoidGame", "ListFlags", "ListAudit")
-    tournaments = ("CreateTournament", "CancelTournament", "CreateOwner")
+    tournaments = ("CreateTournament", "CancelTournament", "CreateOwner", "DeleteOwner")
     reserved = path.rpartition("/")[2].startswith((*changing, *tournaments))
     assert (ACCESS[path].scopes == (pb.SCOPE_ADMIN,)) == reserved
 

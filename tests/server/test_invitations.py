@@ -11,6 +11,7 @@ from himeji_server.accounts.accounts import Accounts
 from himeji_server.limits import Limits
 from himeji_server.play import session
 from himeji_server.store import Store, keys, quotas
+from himeji_server.store.game_records import Creator
 from himeji_server.store.game_sets import AddStatus
 from himeji_server.store.quotas import QuotaStore
 
@@ -114,7 +115,7 @@ async def test_requests_at_the_same_moment_do_not_slip_through(arena):
 
 async def test_a_game_that_is_about_to_be_created_is_counted_but_not_for_ever(redis_server, raw):
     store = await Store.connect(redis_server.url)
-    quota = quotas.inviting("eve", "vic")
+    quota = quotas.inviting(Creator("eve"), "vic")
     assert await QuotaStore(store).add(quota, "one", 1) is AddStatus.ADDED
     assert await QuotaStore(store).add(quota, "one", 1) is AddStatus.PRESENT
     assert await QuotaStore(store).add(quota, "two", 1) is AddStatus.FULL

@@ -14,7 +14,7 @@ async def test_twelve_bots_in_two_processes_that_are_killed_are_all_rated_once(
     start_arena, start_redis, tmp_path, record_property
 ):
     url = start_redis(*DURABLE).url
-    options = ("--port", "0", "--processes", "2", "--registration", "open", "--redis", url)
+    options = ("--port", "0", "--processes", "2", "--redis", url)
     arena = start_arena(*options, "--data", str(tmp_path)).opened()
     token = (Path(tmp_path) / "token").read_text().strip()
     scenario = LadderScenario(arena.process.pid, arena.address, url, token)

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownLadder
+from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownAccount, UnknownLadder
 from himeji.v1.account_service_pb2 import SCOPE_READ
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.wire.chain import chance_key
@@ -339,6 +339,9 @@ async def test_what_cannot_be_entered_is_refused_by_its_reason(process):
     for games in (-1, 65):
         with pytest.raises(InvalidRequest, match="1 to 64"):
             await process.queue_commands.enter(player, LADDER, games)
+    with pytest.raises(UnknownAccount, match="no owner ann"):
+        await process.queue_commands.enter(player, LADDER, 1)
+    await process.create_owner(A)
     assert (await process.queue_commands.enter(player, LADDER, 0)).max_games == 1
 
 

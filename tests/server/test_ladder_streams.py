@@ -396,6 +396,18 @@ async def test_administration_needs_an_administrator(arena):
     assert [each.title for each in listed] == ["Two", ""]
 
 
+async def test_characters_that_deceive_are_refused_in_texts_of_administrators(arena):
+    admin, title = await arena.admin(), "Two\u202e"
+    for refused in (
+        admin.ladder("StartSeason", ladder="base-2p", title=title),
+        admin.ladder("CreateTournament", tournament="cup", title=title),
+        admin.administer("VoidGame", game_id="x", explanation="no\x1b[2J"),
+        admin.administer("VoidGame", game_id="x", explanation="no\n7 1 0 admin - - yes"),
+    ):
+        assert await refusal(refused) == "INVALID_REQUEST"
+    assert not (await admin.administer("ListAuditEntries")).entries
+
+
 async def recompute(client, **fields):
     """All messages of RecomputeStandings, and the reason with which it fails, if it does."""
     request = ladders.RecomputeStandingsRequest(**fields)

@@ -48,6 +48,7 @@ def redis_server(start_redis):
 async def process(redis_server):
     async with ladder_process(redis_server.url) as opened:
         for bot in BOTS:
+            await opened.create_owner(bot)
             await opened.accounts.bots.ensure(BotName(*bot.split("/")))
         yield opened
 

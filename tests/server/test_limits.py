@@ -28,7 +28,7 @@ from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 from himeji_server import limits as values, pagination
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.token_cache import CACHE_SECONDS, TokenCache
-from himeji_server.accounts.tokens import TokenRequest
+from himeji_server.accounts.tokens import OWNERS_SCOPES, TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
@@ -142,7 +142,7 @@ def test_a_slot_is_free_again_when_it_is_released():
 
 
 class Client:
-    """Stubs that show the local owner's token."""
+    """Stubs that show a token of the local owner."""
 
     def __init__(self, address, token):
         self.address = address
@@ -151,6 +151,13 @@ class Client:
         self.accounts = AccountServiceStub(self.channel)
         self.games = GameServiceStub(self.channel)
         self.player = PlayServiceStub(self.channel)
+
+    async def stop_being_an_administrator(self):
+        """Go on with a token that limits are for."""
+        self.as_administrator = self.metadata
+        request = accounts_pb2.CreateTokenRequest(scopes=OWNERS_SCOPES)
+        made = await self.accounts.CreateToken(request, metadata=self.metadata, timeout=120)
+        self.metadata = (("authorization", f"Bearer {made.secret}"),)
 
     async def who_am_i(self):
         request = accounts_pb2.WhoAmIRequest()
@@ -212,8 +219,8 @@ def arena(short_folder, cluster):
         folder, url = short_folder / "d", None if cluster is None else cluster.url
         settings = Settings(port=0, data=folder, redis=url, limits=replace(Limits(), **changed))
         async with serve.open_arena(settings) as opened:
-            token = (folder / "token").read_text().strip()
-            client = Client(f"127.0.0.1:{opened.port}", token)
+            client = Client(f"127.0.0.1:{opened.port}", (folder / "token").read_text().strip())
+            await client.stop_being_an_administrator()
             try:
                 yield client
             finally:
@@ -397,6 +404,31 @@ async def test_calls_are_limited_by_owner_and_the_error_says_how_long_to_wait(ar
         assert 0 < min(waits) <= max(waits) <= 501
         await asyncio.sleep(max(waits) / 1000)
         await client.who_am_i()
+
+
+async def test_administrators_are_refused_by_no_quota_and_no_rate(arena):
+    few = {"calls_per_second": 1, "calls_at_once": 2, "streams_per_owner": 1}
+    few |= {"watchers_per_owner": 1, "games_per_owner": 1, "waiting_games_per_owner": 1}
+    async with arena(**few, requests_per_second=1, requests_at_once=1) as client:
+        client.metadata = client.as_administrator
+        await asyncio.gather(*(client.who_am_i() for _ in range(20)))
+        games = [await client.create() for _ in range(3)]
+        for game_id in games:
+            await client.join(game_id)
+            await client.join(game_id, "local/two")
+            request = games_pb2.WatchGameRequest(game_id=game_id)
+            watching = client.games.WatchGame(request, metadata=client.metadata)
+            assert (await watching.read()).HasField("update")
+        for bot in ("local/one", "local/two"):
+            stream, welcome = await client.stream(bot)
+            assert welcome.HasField("welcome")
+        unanswered = {f"r{number}" for number in range(5)}
+        for request_id in sorted(unanswered):
+            await stream.send(request_id, resign=play_pb2.Resign(game_id=games[0]))
+        while unanswered:
+            answer = await with_timeout(stream.read())
+            assert answer.rejected.reason != ErrorReason.ERROR_REASON_RATE_LIMITED
+            unanswered.discard(answer.request_id)
 
 
 async def test_anonymous_calls_are_limited_by_address_and_health_checks_are_not(arena):

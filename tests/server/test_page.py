@@ -8,8 +8,9 @@ from urllib.parse import parse_qs
 import pytest
 from google.protobuf import json_format
 from himeji import rules
-from himeji.v1 import game_service_pb2 as games
+from himeji.v1 import account_service_pb2 as accounts, game_service_pb2 as games
 from himeji.wire.verification import checks
+from himeji_server.limits import AccountLimits
 from himeji_server.web import browser_players
 
 from tests.server.page_client import HOSTILE, opened_place
@@ -296,7 +297,7 @@ def test_a_person_thinks_a_turn_out_takes_it_back_and_sends_it_whole(place):
             break
     facts = visitor.json(f"/api/games/{game_id}")["game"]
     assert facts["options"] == {"difficulty": "hard"}
-    assert facts["seats"][0]["bot"].startswith("local/browser-")
+    assert facts["seats"][0]["bot"].startswith("guest/browser-")
     assert planned
     assert visitor.json(f"/api/games/{game_id}")["game"]["version"] == facts["version"]
     _, back = visitor.plan(game_id)
@@ -367,11 +368,25 @@ def test_illegal_actions_are_refused_with_the_rule_before_they_are_sent(place):
     assert visitor.get(f"/games/{game_id}/turn?{query}", accept="application/json").status == 409
 
 
-def test_the_oldest_browsers_are_retired_for_new_ones(place):
-    names = []
-    for _ in range(browser_players.MOST + 1):
-        visitor = place.visitor()
-        game_id = visitor.sit()
-        names.append(visitor.json(f"/api/games/{game_id}")["game"]["seats"][0]["bot"])
-    assert place.visitor().json(f"/api/bots/{names[0]}")["retired"]
-    assert not place.visitor().json(f"/api/bots/{names[-1]}")["retired"]
+def test_a_guest_whose_name_was_given_to_another_is_admitted_anew(place):
+    visitor = place.visitor()
+    lost = visitor.sit()
+    first = visitor.cookie
+    token = accounts.ListTokensRequest(owner="guest", page_size=1)
+    [newest] = place.call(place.accounts, "ListTokens", token).tokens
+    revoke = accounts.RevokeTokenRequest(token_id=newest.token_id)
+    place.call(place.accounts, "RevokeToken", revoke)
+    assert "Your turn" not in visitor.get(f"/games/{lost}").text
+    assert visitor.post(f"/games/{lost}/resign").status == 403
+    assert "Your turn" in visitor.get(f"/games/{visitor.sit()}").text
+    assert visitor.cookie != first
+
+
+def test_new_guests_are_limited_with_a_page_that_says_so(place):
+    statuses = set()
+    for _ in range(AccountLimits().guests_per_minute + 1):
+        statuses.add(place.visitor().post("/play", {"ruleset": "solo", "seat": "0"}).status)
+    assert statuses == {303, 429}
+    # The developer is not held up.
+    request = accounts.CreateBotRequest(bot="local/after-the-flood")
+    place.call(place.accounts, "CreateBot", request)

@@ -198,6 +198,25 @@ def test_a_second_start_finds_the_data_of_the_first(start_arena, tmp_path):
 
 
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
+@pytest.mark.one_redis("about the files of the embedded Redis")
+def test_what_the_arena_writes_is_for_its_user_alone(start_arena, tmp_path):
+    folder = tmp_path / "above" / "data"
+    before = os.umask(0o000)
+    try:
+        arena = start_arena("--port", "0", "--processes", "2", "--data", str(folder))
+    finally:
+        os.umask(before)
+    arena.opened()
+    with arena.redis() as client:
+        client.bgrewriteaof()
+    assert arena.stop() == 0
+    written = [folder.parent, *folder.parent.rglob("*")]
+    assert {"redis.conf", "redis.log", "appendonlydir", "token"} <= {each.name for each in written}
+    for path in written:
+        allowed = 0o700 if path.is_dir() else 0o600
+        assert path.stat().st_mode & 0o777 == allowed, path
+
+
 def test_two_arenas_side_by_side_do_not_disturb_each_other(opened, start_arena, tmp_path):
     one, two = start_arena("--port", "0", "--data", str(tmp_path)).opened(), opened
     assert one.address != two.address

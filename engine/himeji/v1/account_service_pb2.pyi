@@ -63,12 +63,17 @@ class Owner(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     HOUSE_FIELD_NUMBER: _builtins.int
+    PLAYED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name, unique for all time: small letters, digits and hyphens."""
+    """The name: small letters, digits and hyphens. Unique for all time once the owner has played."""
     display_name: _builtins.str
     """A name for people. It is hostile input: escape it where it is shown."""
     house: _builtins.bool
     """Whether the owner is the arena itself."""
+    played: _builtins.bool
+    """Whether the owner ever created or joined a game, entered a queue or was entered in a
+    tournament. One that never did can be deleted by an administrator.
+    """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the owner was created."""
@@ -80,10 +85,11 @@ class Owner(_message.Message):
         display_name: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         house: _builtins.bool = ...,
+        played: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "house", b"house", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "house", b"house", "name", b"name", "played", b"played"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

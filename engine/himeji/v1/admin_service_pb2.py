@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from himeji.v1 import game_pb2 as himeji_dot_v1_dot_game__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhimeji/v1/admin_service.proto\x12\thimeji.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14himeji/v1/game.proto\"K\n\x0fVoidGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"B\n\x10VoidGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0f\n\x07pending\x18\x02 \x01(\x08\"\xac\x01\n\x04\x46lag\x12\x0f\n\x07\x66lag_id\x18\x01 \x01(\t\x12!\n\x04kind\x18\x02 \x01(\x0e\x32\x13.himeji.v1.FlagKind\x12\x0e\n\x06ladder\x18\x03 \x01(\t\x12\x0c\n\x04\x62ots\x18\x04 \x03(\t\x12\x10\n\x08game_ids\x18\x05 \x03(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"y\n\x10ListFlagsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06ladder\x18\x03 \x01(\t\x12\x0b\n\x03\x62ot\x18\x04 \x01(\t\x12!\n\x04kind\x18\x05 \x01(\x0e\x32\x13.himeji.v1.FlagKind\"L\n\x11ListFlagsResponse\x12\x1e\n\x05\x66lags\x18\x01 \x03(\x0b\x32\x0f.himeji.v1.Flag\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc3\x01\n\nAuditEntry\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.himeji.v1.AuditKind\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x0f\n\x07game_id\x18\x05 \x01(\t\x12\x0e\n\x06ladder\x18\x06 \x01(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x63hain\x18\x08 \x01(\x0c\"d\n\x17ListAuditEntriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\"\n\x04kind\x18\x03 \x01(\x0e\x32\x14.himeji.v1.AuditKind\"[\n\x18ListAuditEntriesResponse\x12&\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x15.himeji.v1.AuditEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*]\n\x08\x46lagKind\x12\x19\n\x15\x46LAG_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46LAG_KIND_REPEAT_GAMES\x10\x01\x12\x1a\n\x16\x46LAG_KIND_QUICK_RESIGN\x10\x02*|\n\tAuditKind\x12\x1a\n\x16\x41UDIT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41UDIT_KIND_ADMIN_ACT\x10\x01\x12\x1b\n\x17\x41UDIT_KIND_ADJUDICATION\x10\x02\x12\x1c\n\x18\x41UDIT_KIND_RATING_CHANGE\x10\x03\x32\xf8\x01\n\x0c\x41\x64minService\x12\x43\n\x08VoidGame\x12\x1a.himeji.v1.VoidGameRequest\x1a\x1b.himeji.v1.VoidGameResponse\x12\x46\n\tListFlags\x12\x1b.himeji.v1.ListFlagsRequest\x1a\x1c.himeji.v1.ListFlagsResponse\x12[\n\x10ListAuditEntries\x12\".himeji.v1.ListAuditEntriesRequest\x1a#.himeji.v1.ListAuditEntriesResponseBy\n\thimeji.v1B\x11\x41\x64minServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dhimeji/v1/admin_service.proto\x12\thimeji.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14himeji/v1/game.proto\"K\n\x0fVoidGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"B\n\x10VoidGameResponse\x12\x1d\n\x04game\x18\x01 \x01(\x0b\x32\x0f.himeji.v1.Game\x12\x0f\n\x07pending\x18\x02 \x01(\x08\"L\n\x12\x44\x65leteOwnerRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x13\n\x0b\x65xplanation\x18\x03 \x01(\t\"\x15\n\x13\x44\x65leteOwnerResponse\"\xac\x01\n\x04\x46lag\x12\x0f\n\x07\x66lag_id\x18\x01 \x01(\t\x12!\n\x04kind\x18\x02 \x01(\x0e\x32\x13.himeji.v1.FlagKind\x12\x0e\n\x06ladder\x18\x03 \x01(\t\x12\x0c\n\x04\x62ots\x18\x04 \x03(\t\x12\x10\n\x08game_ids\x18\x05 \x03(\t\x12\x0f\n\x07message\x18\x06 \x01(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"y\n\x10ListFlagsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\x0e\n\x06ladder\x18\x03 \x01(\t\x12\x0b\n\x03\x62ot\x18\x04 \x01(\t\x12!\n\x04kind\x18\x05 \x01(\x0e\x32\x13.himeji.v1.FlagKind\"L\n\x11ListFlagsResponse\x12\x1e\n\x05\x66lags\x18\x01 \x03(\x0b\x32\x0f.himeji.v1.Flag\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xc3\x01\n\nAuditEntry\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.himeji.v1.AuditKind\x12\r\n\x05\x61\x63tor\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x0f\n\x07game_id\x18\x05 \x01(\t\x12\x0e\n\x06ladder\x18\x06 \x01(\t\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x63hain\x18\x08 \x01(\x0c\"d\n\x17ListAuditEntriesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12\"\n\x04kind\x18\x03 \x01(\x0e\x32\x14.himeji.v1.AuditKind\"[\n\x18ListAuditEntriesResponse\x12&\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x15.himeji.v1.AuditEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*]\n\x08\x46lagKind\x12\x19\n\x15\x46LAG_KIND_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46LAG_KIND_REPEAT_GAMES\x10\x01\x12\x1a\n\x16\x46LAG_KIND_QUICK_RESIGN\x10\x02*|\n\tAuditKind\x12\x1a\n\x16\x41UDIT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x41UDIT_KIND_ADMIN_ACT\x10\x01\x12\x1b\n\x17\x41UDIT_KIND_ADJUDICATION\x10\x02\x12\x1c\n\x18\x41UDIT_KIND_RATING_CHANGE\x10\x03\x32\xc6\x02\n\x0c\x41\x64minService\x12\x43\n\x08VoidGame\x12\x1a.himeji.v1.VoidGameRequest\x1a\x1b.himeji.v1.VoidGameResponse\x12L\n\x0b\x44\x65leteOwner\x12\x1d.himeji.v1.DeleteOwnerRequest\x1a\x1e.himeji.v1.DeleteOwnerResponse\x12\x46\n\tListFlags\x12\x1b.himeji.v1.ListFlagsRequest\x1a\x1c.himeji.v1.ListFlagsResponse\x12[\n\x10ListAuditEntries\x12\".himeji.v1.ListAuditEntriesRequest\x1a#.himeji.v1.ListAuditEntriesResponseBy\n\thimeji.v1B\x11\x41\x64minServiceProtoP\x01Z#himeji.example/go/himejiv1;himejiv1\xa2\x02\x03HMJ\xaa\x02\tHimeji.V1\xba\x02\x06Himeji\xca\x02\tHimeji\\V1\xea\x02\nHimeji::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,26 +34,30 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'himeji.v1.admin_service_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\thimeji.v1B\021AdminServiceProtoP\001Z#himeji.example/go/himejiv1;himejiv1\242\002\003HMJ\252\002\tHimeji.V1\272\002\006Himeji\312\002\tHimeji\\V1\352\002\nHimeji::V1'
-  _globals['_FLAGKIND']._serialized_start=1013
-  _globals['_FLAGKIND']._serialized_end=1106
-  _globals['_AUDITKIND']._serialized_start=1108
-  _globals['_AUDITKIND']._serialized_end=1232
+  _globals['_FLAGKIND']._serialized_start=1114
+  _globals['_FLAGKIND']._serialized_end=1207
+  _globals['_AUDITKIND']._serialized_start=1209
+  _globals['_AUDITKIND']._serialized_end=1333
   _globals['_VOIDGAMEREQUEST']._serialized_start=99
   _globals['_VOIDGAMEREQUEST']._serialized_end=174
   _globals['_VOIDGAMERESPONSE']._serialized_start=176
   _globals['_VOIDGAMERESPONSE']._serialized_end=242
-  _globals['_FLAG']._serialized_start=245
-  _globals['_FLAG']._serialized_end=417
-  _globals['_LISTFLAGSREQUEST']._serialized_start=419
-  _globals['_LISTFLAGSREQUEST']._serialized_end=540
-  _globals['_LISTFLAGSRESPONSE']._serialized_start=542
-  _globals['_LISTFLAGSRESPONSE']._serialized_end=618
-  _globals['_AUDITENTRY']._serialized_start=621
-  _globals['_AUDITENTRY']._serialized_end=816
-  _globals['_LISTAUDITENTRIESREQUEST']._serialized_start=818
-  _globals['_LISTAUDITENTRIESREQUEST']._serialized_end=918
-  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_start=920
-  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_end=1011
-  _globals['_ADMINSERVICE']._serialized_start=1235
-  _globals['_ADMINSERVICE']._serialized_end=1483
+  _globals['_DELETEOWNERREQUEST']._serialized_start=244
+  _globals['_DELETEOWNERREQUEST']._serialized_end=320
+  _globals['_DELETEOWNERRESPONSE']._serialized_start=322
+  _globals['_DELETEOWNERRESPONSE']._serialized_end=343
+  _globals['_FLAG']._serialized_start=346
+  _globals['_FLAG']._serialized_end=518
+  _globals['_LISTFLAGSREQUEST']._serialized_start=520
+  _globals['_LISTFLAGSREQUEST']._serialized_end=641
+  _globals['_LISTFLAGSRESPONSE']._serialized_start=643
+  _globals['_LISTFLAGSRESPONSE']._serialized_end=719
+  _globals['_AUDITENTRY']._serialized_start=722
+  _globals['_AUDITENTRY']._serialized_end=917
+  _globals['_LISTAUDITENTRIESREQUEST']._serialized_start=919
+  _globals['_LISTAUDITENTRIESREQUEST']._serialized_end=1019
+  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_start=1021
+  _globals['_LISTAUDITENTRIESRESPONSE']._serialized_end=1112
+  _globals['_ADMINSERVICE']._serialized_start=1336
+  _globals['_ADMINSERVICE']._serialized_end=1662
 # @@protoc_insertion_point(module_scope)

@@ -136,6 +136,55 @@ class VoidGameResponse(_message.Message):
 Global___VoidGameResponse: _TypeAlias = VoidGameResponse  # noqa: Y015
 
 @_typing.final
+class DeleteOwnerRequest(_message.Message):
+    """Request of DeleteOwner."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    EXPLANATION_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Makes a retry safe: the same id gets the same answer, even if somebody else has taken the name
+    since. The same id with another content is REQUEST_ID_REUSED.
+    """
+    owner: _builtins.str
+    """The name of the owner."""
+    explanation: _builtins.str
+    """Why, in words; it goes into the audit log. Required."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        owner: _builtins.str = ...,
+        explanation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["explanation", b"explanation", "owner", b"owner", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteOwnerRequest: _TypeAlias = DeleteOwnerRequest  # noqa: Y015
+
+@_typing.final
+class DeleteOwnerResponse(_message.Message):
+    """Response of DeleteOwner."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteOwnerResponse: _TypeAlias = DeleteOwnerResponse  # noqa: Y015
+
+@_typing.final
 class Flag(_message.Message):
     """Something that fair-play detection noticed."""
 

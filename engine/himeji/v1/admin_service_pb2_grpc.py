@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AdminServiceStub:
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -41,6 +41,11 @@ class AdminServiceStub:
                 request_serializer=himeji_dot_v1_dot_admin__service__pb2.VoidGameRequest.SerializeToString,
                 response_deserializer=himeji_dot_v1_dot_admin__service__pb2.VoidGameResponse.FromString,
                 _registered_method=True)
+        self.DeleteOwner = channel.unary_unary(
+                '/himeji.v1.AdminService/DeleteOwner',
+                request_serializer=himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerRequest.SerializeToString,
+                response_deserializer=himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerResponse.FromString,
+                _registered_method=True)
         self.ListFlags = channel.unary_unary(
                 '/himeji.v1.AdminService/ListFlags',
                 request_serializer=himeji_dot_v1_dot_admin__service__pb2.ListFlagsRequest.SerializeToString,
@@ -54,7 +59,7 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -63,6 +68,15 @@ class AdminServiceServicer:
         nothing takes it back. The table is then computed again without the game, from the last snapshot
         before it. The call waits a few seconds for that; for an old game of a long season it takes
         longer, and goes on after the response, which says so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteOwner(self, request, context):
+        """Deletes an owner that never played, with its bots and tokens; its name is free again. REFUSED for
+        an owner that ever created or joined a game, entered a queue or was entered in a tournament,
+        and for the arena's own owners.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +104,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     request_deserializer=himeji_dot_v1_dot_admin__service__pb2.VoidGameRequest.FromString,
                     response_serializer=himeji_dot_v1_dot_admin__service__pb2.VoidGameResponse.SerializeToString,
             ),
+            'DeleteOwner': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteOwner,
+                    request_deserializer=himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerRequest.FromString,
+                    response_serializer=himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerResponse.SerializeToString,
+            ),
             'ListFlags': grpc.unary_unary_rpc_method_handler(
                     servicer.ListFlags,
                     request_deserializer=himeji_dot_v1_dot_admin__service__pb2.ListFlagsRequest.FromString,
@@ -109,7 +128,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -130,6 +149,33 @@ class AdminService:
             '/himeji.v1.AdminService/VoidGame',
             himeji_dot_v1_dot_admin__service__pb2.VoidGameRequest.SerializeToString,
             himeji_dot_v1_dot_admin__service__pb2.VoidGameResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteOwner(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/himeji.v1.AdminService/DeleteOwner',
+            himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerRequest.SerializeToString,
+            himeji_dot_v1_dot_admin__service__pb2.DeleteOwnerResponse.FromString,
             options,
             channel_credentials,
             insecure,

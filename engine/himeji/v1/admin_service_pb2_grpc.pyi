@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AdminServiceStub:
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -41,6 +41,11 @@ class AdminServiceStub:
     before it. The call waits a few seconds for that; for an old game of a long season it takes
     longer, and goes on after the response, which says so.
     """
+    DeleteOwner: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.DeleteOwnerRequest, _admin_service_pb2.DeleteOwnerResponse]
+    """Deletes an owner that never played, with its bots and tokens; its name is free again. REFUSED for
+    an owner that ever created or joined a game, entered a queue or was entered in a tournament,
+    and for the arena's own owners.
+    """
     ListFlags: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.ListFlagsRequest, _admin_service_pb2.ListFlagsResponse]
     """Lists what fair-play detection noticed. A flag never changes a result by itself."""
     ListAuditEntries: _grpc.UnaryUnaryMultiCallable[_admin_service_pb2.ListAuditEntriesRequest, _admin_service_pb2.ListAuditEntriesResponse]
@@ -48,7 +53,7 @@ class AdminServiceStub:
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -59,13 +64,18 @@ class AdminServiceAsyncStub(AdminServiceStub):
     before it. The call waits a few seconds for that; for an old game of a long season it takes
     longer, and goes on after the response, which says so.
     """
+    DeleteOwner: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.DeleteOwnerRequest, _admin_service_pb2.DeleteOwnerResponse]  # type: ignore[assignment]
+    """Deletes an owner that never played, with its bots and tokens; its name is free again. REFUSED for
+    an owner that ever created or joined a game, entered a queue or was entered in a tournament,
+    and for the arena's own owners.
+    """
     ListFlags: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.ListFlagsRequest, _admin_service_pb2.ListFlagsResponse]  # type: ignore[assignment]
     """Lists what fair-play detection noticed. A flag never changes a result by itself."""
     ListAuditEntries: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.ListAuditEntriesRequest, _admin_service_pb2.ListAuditEntriesResponse]  # type: ignore[assignment]
     """Lists the audit log: acts of administrators, adjudications, rating changes."""
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What only administrators do, for the arena as a whole: adjudication, fair play, the audit log.
+    """What only administrators do, for the arena as a whole: adjudication, owners, fair play, the audit log.
     Every method needs SCOPE_ADMIN. Seasons, tournaments and the table of a ladder are LadderService's.
     """
 
@@ -79,6 +89,17 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         nothing takes it back. The table is then computed again without the game, from the last snapshot
         before it. The call waits a few seconds for that; for an old game of a long season it takes
         longer, and goes on after the response, which says so.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteOwner(
+        self,
+        request: _admin_service_pb2.DeleteOwnerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_service_pb2.DeleteOwnerResponse, _abc.Awaitable[_admin_service_pb2.DeleteOwnerResponse]]:
+        """Deletes an owner that never played, with its bots and tokens; its name is free again. REFUSED for
+        an owner that ever created or joined a game, entered a queue or was entered in a tournament,
+        and for the arena's own owners.
         """
 
     @_abc_1.abstractmethod

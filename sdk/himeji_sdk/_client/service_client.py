@@ -1,4 +1,4 @@
-"""Services of the contract by blocking calls: those of ladders and of administration."""
+"""Services of the contract by blocking calls: those of accounts, ladders and administration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from types import ModuleType, TracebackType
 from typing import Any, ClassVar, Self
 
 import grpc
-from himeji.v1 import admin_service_pb2, ladder_service_pb2 as pb
+from himeji.v1 import account_service_pb2, admin_service_pb2, ladder_service_pb2 as pb
+from himeji.v1.account_service_pb2_grpc import AccountServiceStub
 from himeji.v1.admin_service_pb2_grpc import AdminServiceStub
 from himeji.v1.ladder_service_pb2_grpc import LadderServiceStub
 from himeji.wire.errors import from_rpc_error
@@ -73,11 +74,25 @@ class ServiceClient:
                 return found[:most]
 
 
+class AccountClient(ServiceClient):
+    """AccountService: owners, bots and tokens."""
+
+    _messages: ClassVar = account_service_pb2
+    _stub_class: ClassVar = AccountServiceStub
+
+
 class AdminClient(ServiceClient):
-    """AdminService: void games, see fair-play flags and the audit log."""
+    """AdminService: void games, delete owners, see fair-play flags and the audit log."""
 
     _messages: ClassVar = admin_service_pb2
     _stub_class: ClassVar = AdminServiceStub
+
+    def delete_owner(self, owner: str, explanation: str) -> None:
+        """Delete an owner that never played, with its bots and tokens; its name is free again.
+
+        The explanation goes into the audit log. Raises Refused for an owner that has played.
+        """
+        self.call("DeleteOwner", owner=owner, explanation=explanation)
 
 
 class LadderClient(ServiceClient):

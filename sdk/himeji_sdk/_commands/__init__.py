@@ -4,6 +4,7 @@ from typing import Final
 
 import click
 
+from himeji_sdk._commands.admin import admin
 from himeji_sdk._commands.bots import bots, new
 from himeji_sdk._commands.doctor import doctor
 from himeji_sdk._commands.ladder import ladder
@@ -15,6 +16,7 @@ from himeji_sdk._commands.rules import actions, rulesets
 
 COMMANDS: Final[tuple[click.Command, ...]] = (
     actions,
+    admin,
     bots,
     doctor,
     ladder,

@@ -89,6 +89,7 @@ ACCESS: Final[dict[str, Access]] = {
     **_rows(ADMIN, _LADDERS, "RecomputeStandings", "StartSeason"),
     **_rows(ADMIN, _LADDERS, "CreateTournament", "CancelTournament"),
     **_rows(ADMIN, "himeji.v1.AdminService", "VoidGame", "ListFlags", "ListAuditEntries"),
+    **_rows(ADMIN, "himeji.v1.AdminService", "DeleteOwner"),
     **_rows(ANY_TOKEN, _ACCOUNTS, "WhoAmI"),
     **_rows(REGISTRATION, _ACCOUNTS, "CreateOwner"),
     **_rows(READ_ACCOUNTS, _ACCOUNTS, "GetOwner", "ListOwners"),
@@ -134,7 +135,7 @@ class Authoriser:
             self._limit_address(path)
             return
         caller = await self._verify(secret)
-        self._rate_limiter.acquire(caller.owner)
+        self._rate_limiter.acquire(caller.limit_key)
         if access.scopes and not open_to_all:
             caller.require_scope(*access.scopes)
         set_caller(caller)

@@ -10,7 +10,7 @@ from himeji.rules.errors import HimejiError, InvalidRequest
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
-from himeji_server.limits import AccountLimits
+from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.names import LOCAL, BotName
 from himeji_server.rate_limits import exceeded
 from himeji_server.store.accounts import (
@@ -21,6 +21,7 @@ from himeji_server.store.accounts import (
     CreateVersionStatus,
 )
 from himeji_server.store.presence import Presence
+from himeji_server.texts import check_text
 
 LONGEST_DESCRIPTION: Final = 500
 LONGEST_LABEL: Final = 80
@@ -39,6 +40,7 @@ class Bots:
         self._requests = IdempotencyKeys(store, limits.request_ids_per_owner)
         self._limits = limits
         self._dev = dev
+        self._played: set[str] = set()  # owners that are recorded as having played, for good
 
     async def create(
         self, caller: Caller, name: str, description: str, label: str, request_id: str = ""
@@ -46,11 +48,11 @@ class Bots:
         """Create a bot of the caller, with its first version."""
         bot = names.bot_name(name)
         caller.require_bot(bot)
-        names.check_length(description, "description", LONGEST_DESCRIPTION)
-        names.check_length(label, "version_label", LONGEST_LABEL)
+        check_text(description, "description", LONGEST_DESCRIPTION, lines=True)
+        check_text(label, "version_label", LONGEST_LABEL)
         content: list[object] = ["CreateBot", name, description, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
-        await self._create(bot, description, label, operation.operation_id)
+        await self._create(bot, description, label, operation.operation_id, caller)
         # A retry gets the first answer again, even if the bot has changed since.
         return replace(await self._get(bot), newest_version=1, retired=0)
 
@@ -93,10 +95,12 @@ class Bots:
         """Create the next version of a bot of the caller."""
         bot = names.bot_name(name)
         caller.require_bot(bot)
-        names.check_length(label, "label", LONGEST_LABEL)
+        check_text(label, "label", LONGEST_LABEL)
         content: list[object] = ["CreateBotVersion", name, label]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         most, most_in_all = self._limits.versions_per_bot, self._limits.versions_per_owner
+        if caller.is_administrator:
+            most = most_in_all = NO_LIMIT
         status, number = await self._store.create_version(
             bot, label, operation.operation_id, (most, most_in_all)
         )
@@ -143,7 +147,7 @@ class Bots:
         name = names.bot_name(full_name)
         caller.require_bot(name)
         if self._dev and name.owner == LOCAL:
-            await self.ensure(name)
+            await self._ensure(name, "", caller)
         return await self.version(full_name, version)
 
     async def version(self, name: str, version: int) -> tuple[str, int]:
@@ -163,16 +167,42 @@ class Bots:
         if (await self.get(name)).retired:
             raise names.retired(name)
 
-    async def ensure(self, name: BotName, description: str = "") -> None:
-        """Create a bot on behalf of the arena if it is missing."""
-        if await self._store.bot(name) is None:
-            await self._create(name, description, "", names.ARENA)
+    async def record_play(self, owner: str) -> None:
+        """Record that an owner plays, before it does: from then on it cannot be deleted.
 
-    async def _create(self, bot: BotName, description: str, label: str, operation_id: str) -> None:
+        Raises UnknownAccount for an owner that is deleted: its token may still be in a cache.
+        """
+        if owner in self._played:
+            return
+        if not await self._store.record_play(owner):
+            raise names.unknown("owner", owner)
+        self._played.add(owner)
+
+    async def ensure(self, name: BotName, description: str = "") -> None:
+        """Create a bot on behalf of the arena if it is missing; the arena has no quota."""
+        await self._ensure(name, description, None)
+
+    async def create_arena_version(self, name: BotName, description: str, mark: str) -> None:
+        """Create a bot on behalf of the arena, or the next version of one that exists."""
+        status, _ = await self._store.create_version(name, "", mark, (NO_LIMIT, NO_LIMIT))
+        if status is CreateVersionStatus.MISSING:
+            await self.ensure(name, description)
+
+    async def _ensure(self, name: BotName, description: str, caller: Caller | None) -> None:
+        if await self._store.bot(name) is None:
+            await self._create(name, description, "", names.ARENA, caller)
+
+    async def _create(
+        self, bot: BotName, description: str, label: str, operation_id: str, caller: Caller | None
+    ) -> None:
+        """Create a bot for a caller, or (None) for the arena."""
         most = (self._limits.bots_per_owner, self._limits.bot_names_per_owner)
+        if caller is None or caller.is_administrator:
+            most = (NO_LIMIT, NO_LIMIT)
         status = await self._store.create_bot(bot, description, label, operation_id, most)
         active, retired_too = "an owner may have {} bots: retire one", "an owner may have {} bots"
         refusals: dict[CreateBotStatus, HimejiError] = {
+            CreateBotStatus.NO_OWNER: names.unknown("owner", bot.owner),
             CreateBotStatus.EXISTS: names.in_use("bot", str(bot)),
             CreateBotStatus.TOO_MANY_ACTIVE: exceeded("bots_per_owner", most[0], active),
             CreateBotStatus.TOO_MANY: exceeded(

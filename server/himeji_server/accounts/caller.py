@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from himeji.rules.errors import Forbidden, MissingToken
-from himeji.v1.account_service_pb2 import Scope
+from himeji.v1.account_service_pb2 import SCOPE_ADMIN, Scope
 
 from himeji_server import addresses
-from himeji_server.names import BotName
+from himeji_server.names import ADMINISTRATOR, BotName
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,16 @@ class Caller:
 
     digest: str = field(default="", repr=False, compare=False)
     """The digest of the secret that was sent: after a rotation, a token has two for a while."""
+
+    @property
+    def is_administrator(self) -> bool:
+        """Whether the token has SCOPE_ADMIN: no quota and no rate limits it."""
+        return SCOPE_ADMIN in self.scopes
+
+    @property
+    def limit_key(self) -> str:
+        """What limits per owner count; the key of administrators is not limited."""
+        return ADMINISTRATOR if self.is_administrator else self.owner
 
     def has_scope(self, *scopes: int) -> bool:
         """Whether the token has one of these scopes."""

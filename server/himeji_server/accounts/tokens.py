@@ -26,10 +26,11 @@ from himeji_server import names, pagination
 from himeji_server.accounts import token_format
 from himeji_server.accounts.caller import Caller, missing_scope
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
-from himeji_server.limits import AccountLimits
+from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
 from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
+from himeji_server.texts import check_text
 
 OWNERS_SCOPES: Final = (SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE)
 """The scopes of an owner's first token."""
@@ -42,7 +43,6 @@ LONGEST_OVERLAP_MS: Final = 7 * 24 * 3_600_000
 _LAST_USE_MS: Final = 60_000  # how exactly the last use of a token is recorded
 _MOST_ENDED: Final = 100  # tokens of an owner that are revoked or expired, and still listed
 _MOST_ARENA_TOKENS: Final = 8  # tokens of the same bot and label, issued by the arena itself
-_NO_LIMIT: Final = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Tokens:
         if request.bot != caller.bot and caller.bot:
             raise Forbidden(f"the token is bound to {caller.bot}, and so are those it creates")
         scopes = _checked_scopes(request.scopes, caller)
-        label = names.check_length(request.label, "label", LONGEST_LABEL)
+        label = check_text(request.label, "label", LONGEST_LABEL)
         lifetime = _checked_lifetime(request.lifetime_ms)
         await self._check_owner_and_bot(owner, request.bot)
         content = ["CreateToken", owner, request.bot, scopes, label, lifetime]
@@ -124,7 +124,7 @@ class Tokens:
         secret = token_format.new_secret(operation.token_id)
         digest = token_format.digest(secret)
         new = NewToken(operation.token_id, digest, request.bot, scopes, label, lifetime)
-        most = self._limits.tokens_per_owner
+        most = NO_LIMIT if caller.is_administrator else self._limits.tokens_per_owner
         return await self._create(new, operation.operation_id, secret, most)
 
     async def rotate(
@@ -192,18 +192,27 @@ class Tokens:
         ]
         for token_id in same_use[_MOST_ARENA_TOKENS - 1 :]:
             await self.store.revoke(token_id)
-        operation = Operation(token_id=token_format.new_id(request.owner))
-        secret = token_format.new_secret(operation.token_id)
+        return await self.issue_with_id(token_format.new_id(request.owner), request)
+
+    async def issue_with_id(self, token_id: str, request: TokenRequest) -> IssuedToken:
+        """Issue a token for the arena itself under an id that is new."""
+        secret = token_format.new_secret(token_id)
         digest, scopes = token_format.digest(secret), tuple(sorted(request.scopes))
         lifetime = request.lifetime_ms or 0
-        new = NewToken(operation.token_id, digest, request.bot, scopes, request.label, lifetime)
-        return await self._create(new, operation.operation_id, secret, _NO_LIMIT)
+        new = NewToken(token_id, digest, request.bot, scopes, request.label, lifetime)
+        return await self._create(new, Operation().operation_id, secret, NO_LIMIT)
 
     async def revoke_all(self, owner: str) -> None:
         """Revoke every token of an owner."""
         for token in await self.store.list_by_owner(owner):
             if not token.revoked:
                 await self.store.revoke(token.token_id)
+
+    async def delete_all(self, owner: str) -> None:
+        """Revoke every token of an owner, which ends its streams, and delete them."""
+        await self.revoke_all(owner)
+        for token in await self.store.list_by_owner(owner):
+            await self.store.delete(token.token_id)
 
     async def _create(
         self, new: NewToken, operation_id: str, secret: str, most: int
@@ -214,6 +223,8 @@ class Tokens:
                 f"an owner may have {most} tokens: revoke one that is not needed",
                 {"limit": "tokens_per_owner", "allowed": str(most)},
             )
+        if status is TokenStatus.MISSING:
+            raise names.unknown("owner", owner_of(new.token_id))
         if status is not TokenStatus.OK:
             raise _changed_since()
         await self._delete_old(owner_of(new.token_id))

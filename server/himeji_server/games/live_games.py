@@ -237,12 +237,13 @@ class LiveGames:
         self._tasks.start(self._remove_from_bots(view))
 
     async def _remove_from_bots(self, view: GameView) -> None:
-        game_id, creator = view.game_id, view.stored.creator.owner
+        game_id, creator = view.game_id, view.stored.creator
         plans = [seat.plan for seat in view.header.seats]
         named = invited_bots(plans)
         seated = {seat.bot for seat in view.stored.seats if seat.bot}
-        invited = named if creator else set()  # else a ladder or a tournament seated them
-        owners = invited_owners(creator, plans) if creator else set()
+        is_invitation = bool(creator.owner)  # else a ladder or a tournament seated them
+        invited = named if is_invitation else set()
+        owners = invited_owners(creator.owner, plans) if is_invitation else set()
         with contextlib.suppress(StoreUnavailable, StoreRefusedError):
             await asyncio.gather(
                 *(self._presence.remove_game(bot, game_id) for bot in seated | named),

@@ -21,6 +21,7 @@ from himeji.rules.errors import (
     LimitExceeded,
     Refused,
     SeatTaken,
+    UnknownGame,
 )
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.wire.chain import is_house
@@ -53,7 +54,8 @@ from himeji_server.games.seat_rules import (
 from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import check_actions
+from himeji_server.names import GUEST
+from himeji_server.rate_limits import check_actions, exceeded
 from himeji_server.store import game_index
 from himeji_server.store.game_index import Terms
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, Creator, SeatRequest
@@ -73,6 +75,8 @@ class Player:
 
     bot: str
     version: int
+    unlimited: bool = False
+    """Whether an administrator runs it, whom no quota limits."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,8 @@ class GameUseCases:
 
     async def player(self, caller: Caller, bot: str = "", version: int = 0) -> Player:
         """The bot that the caller plays; raises Forbidden, UnknownAccount."""
-        return Player(*await self._bots.resolve_player(caller, bot, version))
+        name, number = await self._bots.resolve_player(caller, bot, version)
+        return Player(name, number, unlimited=caller.is_administrator)
 
     async def create(self, caller: Caller, new: NewGame, request_id: str) -> GameView:
         """Create a game; the same request again gives the same game."""
@@ -234,9 +239,11 @@ class GameUseCases:
         content += [new.strike_limit, *[(plan.policy, plan.name) for plan in new.plans]]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
         game_id = operation.operation_id[:20]
+        await self._bots.record_play(caller.owner)
         new = replace(new, expires_after_ms=int(self.limits.waiting_seconds * 1000))
         creator = Creator(caller.owner, caller.bot)
-        async with self._game_limits.creation(caller.owner, game_id, new.plans):
+        limited = not caller.is_administrator
+        async with self._game_limits.creation(creator, game_id, new.plans, limited=limited):
             view = await self._commands.create(new, game_id, creator)
         if view.stored.state == WAITING:  # else it is a retry
             for bot in sorted(invited_bots(new.plans)):
@@ -293,7 +300,10 @@ class GameUseCases:
         if not allowed:
             raise Forbidden("that seat is meant for somebody else", {"game_id": game_id})
         check_version(view, player.bot, player.version)
-        await self._game_limits.check_may_join(player.bot, game_id)
+        await self.record_play(player.bot)
+        await self.check_may_sit(player.bot, game_id)
+        if not player.unlimited:
+            await self._game_limits.check_may_join(player.bot, game_id)
         await self._presence.add_game(player.bot, game_id)
         key = await self._idempotency_key(player, game_id, seat, entropy, request_id)
         request = SeatRequest(player.bot, player.version, entropy, key)
@@ -313,6 +323,18 @@ class GameUseCases:
         content: list[object] = ["JoinGame", game_id, seat, player.bot, player.version]
         content.append(entropy.hex())
         return (await self._requests.claim(owner, request_id, content, Operation())).operation_id
+
+    async def check_may_sit(self, bot: str, game_id: str = "") -> None:
+        """Raise LimitExceeded if a guest of the page is in too many games other than this one.
+
+        All guests share one owner, whose quota one of them must not use up.
+        """
+        if names.owner_of(bot) != GUEST:
+            return
+        most, found = self.limits.games_per_guest, await self.unfinished_games(bot)
+        if len([view for view in found if view.game_id != game_id]) >= most:
+            sentence = "you are in {} games: finish one, or give one up"
+            raise exceeded("games_per_guest", most, sentence)
 
     # --- playing and ending ---------------------------------------------------------------------
 
@@ -410,6 +432,22 @@ class GameUseCases:
         """The bot need not look at an invitation any more."""
         await self._presence.remove_invitation(bot, game_id)
 
+    async def unfinished_games(self, bot: str) -> list[GameView]:
+        """The games in which a bot has a seat that is not lost, without their logs.
+
+        Finished games are forgotten on the way.
+        """
+        found = []
+        for game_id in await self.games_of(bot):
+            with contextlib.suppress(UnknownGame):
+                view = LiveGame.of(await self._live_games.store.head(game_id)).view
+                if view.stored.state != OVER:
+                    if any(not view.stored.seats[seat].lost for seat in view.seats_of(bot)):
+                        found.append(view)
+                    continue
+            await self.forget_game(bot, game_id)
+        return found
+
     async def forget_game(self, bot: str, game_id: str) -> None:
         """The bot does not have to come back to a game."""
         await self._presence.remove_game(bot, game_id)
@@ -436,6 +474,19 @@ class GameUseCases:
         """Those of the games' bots that have a stream."""
         seats = (seat for view in views for seat in view.stored.seats)
         return await self.connected_bots(seat.bot for seat in seats if seat.bot)
+
+    async def record_entry(self, bot: str) -> None:
+        """Record that the bot's owner plays, before the bot enters a competition.
+
+        Raises Forbidden for guests of the page, whose names go from one person to the next.
+        """
+        if names.owner_of(bot) == GUEST:
+            raise Forbidden("guests of the page play no rated games: register an owner and a bot")
+        await self.record_play(bot)
+
+    async def record_play(self, bot: str) -> None:
+        """Record that the bot's owner plays, before it does; raises UnknownAccount."""
+        await self._bots.record_play(names.owner_of(bot))
 
     async def check_bot_exists(self, bot: str) -> None:
         """Raise UnknownAccount unless there is such a bot."""

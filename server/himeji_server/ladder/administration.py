@@ -10,7 +10,7 @@ from himeji.v1.admin_service_pb2 import AuditEntry, AuditKind, Flag, FlagKind
 from himeji.v1.game_pb2 import EndReason
 from himeji.v1.ladder_service_pb2 import RatedResult, Season
 
-from himeji_server import names, pagination
+from himeji_server import pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
@@ -27,6 +27,7 @@ from himeji_server.store.audit import AuditRecord
 from himeji_server.store.game_records import OVER
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.standings import PendingVoid, SeasonRecord
+from himeji_server.texts import check_text
 
 MAX_TRIES: Final = 50
 APPLY_SECONDS: Final = 10.0
@@ -112,7 +113,7 @@ class Administration:
         share = CARRY_OVER if carry_over is None else carry_over
         if not 0 <= share <= 1:
             raise InvalidRequest("carry_over is a share from 0 to 1", {"field": "carry_over"})
-        names.check_length(title, "title", MAX_TITLE)
+        check_text(title, "title", MAX_TITLE)
         name = self._queries.ladders[ladder].name
         content: list[object] = ["StartSeason", ladder, title, carry_over]
         operation = await self._requests.claim(caller.owner, request_id, content, Operation())
@@ -167,7 +168,7 @@ class Administration:
         """
         if not explanation.strip():
             raise InvalidRequest("say why the game is void", {"field": "explanation"})
-        names.check_length(explanation, "explanation", MAX_EXPLANATION)
+        check_text(explanation, "explanation", MAX_EXPLANATION)
         content: list[object] = ["VoidGame", game_id, explanation]
         await self._requests.claim(caller.owner, request_id, content, Operation())
         game = await self._use_cases.view(game_id)

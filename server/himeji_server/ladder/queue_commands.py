@@ -7,7 +7,6 @@ from typing import Final
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownGame
 from himeji.v1.game_pb2 import EndReason
 
-from himeji_server import names
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.live_game import GameView
@@ -17,6 +16,7 @@ from himeji_server.ladder.ready_check import assigned_seats
 from himeji_server.ladder.tournament_runner import READY_MS
 from himeji_server.store.game_records import OVER, WAITING
 from himeji_server.store.queues import QueueStore, Ticket
+from himeji_server.texts import check_text
 
 LONGEST_ENTRY_ID: Final = 64
 MAX_GAMES: Final = 64
@@ -51,7 +51,7 @@ class QueueCommands:
 
         None if the bot was removed since the Enter that this one repeats (`again`, `entry_id`).
         """
-        names.check_length(entry_id, "entry_id", LONGEST_ENTRY_ID)
+        check_text(entry_id, "entry_id", LONGEST_ENTRY_ID)
         if not 0 <= max_games <= MAX_GAMES:
             raise InvalidRequest(
                 f"a bot plays 1 to {MAX_GAMES} games of a ladder at once", {"field": "max_games"}
@@ -59,6 +59,7 @@ class QueueCommands:
         found = self._ladders[ladder]
         if not found.accepting:
             raise Refused(f"{ladder} is closed: nobody can enter", {"ladder": ladder})
+        await self._use_cases.record_entry(player.bot)
         return await self._queues.enter(
             *(found.name, player.bot, player.version, max_games or 1),
             again=again,

@@ -28,6 +28,7 @@ from himeji_server.ladder.tournament_runner import TournamentRunner
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
+from himeji_server.texts import check_text
 
 STANDARD_PATIENCE_MS: Final = 120_000
 MAX_BOTS: Final = 64
@@ -72,6 +73,8 @@ class Tournaments:
         operation = await self._requests.claim(
             caller.owner, request.request_id, content, Operation()
         )
+        for bot, _ in record.bots:
+            await self._use_cases.record_entry(bot)
         now = await self._store.games.now()
         stored = await self._tournaments.create(replace(record, mark=operation.operation_id), now)
         if stored.mark != operation.operation_id:
@@ -85,7 +88,7 @@ class Tournaments:
         """The tournament that a valid request describes; raises InvalidRequest."""
         if re.fullmatch(names.NAME, request.tournament) is None:
             raise InvalidRequest("a name has small letters and digits", {"field": "tournament"})
-        names.check_length(request.title, "title", 80)
+        check_text(request.title, "title", 80)
         ruleset = rules.ruleset(request.ruleset)
         ruleset.check_seats(request.seats)
         if request.system not in _SYSTEMS:

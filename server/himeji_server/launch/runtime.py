@@ -1,11 +1,15 @@
-"""Runs a process of the arena: event loop, signals, garbage collector and background tasks."""
+"""Runs a process of the arena: umask, event loop, signals, garbage collector, background tasks."""
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Final
+
+PRIVATE_UMASK: Final = 0o077
+"""For every file and folder of the arena, and of the Redis and the bots that it starts."""
 
 AsyncFunction = Callable[[], Coroutine[None, None, None]]
 
@@ -19,6 +23,7 @@ games come and go.
 
 def run_until_signalled(main: AsyncFunction) -> None:
     """Run a coroutine function until it returns, or SIGINT or SIGTERM cancels it."""
+    os.umask(PRIVATE_UMASK)
     # Modules and rules stay for good; frozen, the collector does not walk through them each time.
     gc.collect()
     gc.freeze()

@@ -11,6 +11,7 @@ from himeji_server import metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.open_streams import OpenStreams
+from himeji_server.accounts.owner_deletion import OwnerDeletion
 from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
@@ -58,7 +59,9 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
             admin_service.SERVICE: admin_service.AdminService(
-                games.use_cases, ladder.administration
+                games.use_cases,
+                ladder.administration,
+                OwnerDeletion(store, accounts.requests, accounts.tokens),
             ),
             game_service.SERVICE: game_service.GameService(games.use_cases, streams),
             ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),

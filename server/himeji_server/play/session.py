@@ -30,9 +30,11 @@ from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.store.presence import new_stream
 from himeji_server.tasks import in_slices, wait_for
+from himeji_server.texts import check_text
 
 PROTOCOL: Final = 1
 PRESENCE_SECONDS: Final = 5.0
+LONGEST_CLIENT: Final = 200
 _OUT_OF_QUEUE: Final = {
     BotNotificationKind.LEFT_QUEUE: removed_from_queue,
     BotNotificationKind.LADDER_CLOSED: ladder_closed,
@@ -187,6 +189,8 @@ class Session:
 
 def check_hello(hello: Hello) -> None:
     """Refuse a client with another protocol or other rules, or with inviters that cannot be."""
+    check_text(hello.client, "client", LONGEST_CLIENT)
+    check_text(hello.engine_version, "engine_version", LONGEST_CLIENT)
     if hello.protocol_version != PROTOCOL:
         raise VersionMismatch(
             f"you speak protocol {hello.protocol_version}, this server speaks {PROTOCOL}"

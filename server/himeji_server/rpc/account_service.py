@@ -133,6 +133,7 @@ def _owner(owner: Owner) -> pb.Owner:
         display_name=owner.display_name,
         create_time=_time(owner.created),
         house=owner.house,
+        played=owner.played,
     )
 
 

@@ -184,7 +184,7 @@ class GameService:
     ) -> AsyncIterator[WatchGameResponse]:
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.slot(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().limit_key))
             except LimitExceeded as error:
                 yield WatchGameResponse(stream_end=StreamEnd.by(error).to_message())
                 raise

@@ -99,7 +99,7 @@ class LadderService:
         end = StreamEnd.draining()
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.slot(current_caller().owner))
+                stack.enter_context(self._watchers.slot(current_caller().limit_key))
                 after = request.after_sequence if request.HasField("after_sequence") else None
                 async with aclosing(self._queries.watch_results(request.ladder, after)) as results:
                     async for result in results:

@@ -52,7 +52,7 @@ class PlayService:
         with ExitStack() as stack:
             try:
                 # A stream counts from its first moment, whether it says Hello or not.
-                stack.enter_context(self._stream_limit.slot(caller.owner))
+                stack.enter_context(self._stream_limit.slot(caller.limit_key))
                 first = PlayRequest()
                 first = await self._first_request(requests)
                 session = await self._open(caller, first)

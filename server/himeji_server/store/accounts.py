@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from himeji_server.names import BotName
+from himeji_server.names import BotName, skeleton
 from himeji_server.store import keys, replies
 from himeji_server.store.client import Store
 from himeji_server.store.pipelining import Script
@@ -17,9 +17,20 @@ REMEMBERED_SECONDS: Final = 24 * 3600
 _REMEMBER_REQUEST: Final = Script("remember_request")
 _RESERVE_OWNER: Final = Script("reserve_owner")
 CREATE_OWNER: Final = Script("create_owner")
+_RECORD_PLAY: Final = Script("record_play")
+_BEGIN_DELETION: Final = Script("begin_owner_deletion")
+_RELEASE_NAME: Final = Script("release_owner_name")
 _CREATE_BOT: Final = Script("create_bot")
 _CREATE_VERSION: Final = Script("create_bot_version")
 _RETIRE_BOT: Final = Script("retire_bot")
+
+
+class ReserveOwnerStatus(StrEnum):
+    """What became of a request to reserve the name of an owner."""
+
+    OK = "ok"
+    FULL = "full"
+    SIMILAR = "similar"  # the name looks like that of another owner
 
 
 class CreateOwnerStatus(StrEnum):
@@ -30,10 +41,19 @@ class CreateOwnerStatus(StrEnum):
     CHANGED = "changed"  # the request is repeated, and the first token changed since
 
 
+class DeleteOwnerStatus(StrEnum):
+    """Whether an owner can be deleted."""
+
+    OK = "ok"
+    MISSING = "missing"
+    PLAYED = "played"
+
+
 class CreateBotStatus(StrEnum):
     """What became of a request to create a bot."""
 
     OK = "ok"
+    NO_OWNER = "no owner"
     EXISTS = "exists"
     TOO_MANY_ACTIVE = "active"
     TOO_MANY = "all"  # with the retired ones
@@ -57,6 +77,8 @@ class Owner:
     display_name: str
     created: int
     house: bool
+    played: bool = False
+    """Whether it ever created or joined a game, entered a queue or a tournament."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +162,46 @@ class AccountStore:
         status = await self._store.run(CREATE_OWNER, touched, *arguments)
         return CreateOwnerStatus(replies.text(status))
 
-    async def reserve_owner(self, name: str, max_owners: int) -> bool:
-        """Add a name to the list of owners; whether there was room.
+    async def reserve_owner(self, name: str, max_owners: int) -> tuple[ReserveOwnerStatus, str]:
+        """Add a name to the list of owners; returns also the owner that a name looks like.
 
         Done before the owner is created: listing skips a name without an owner, but would never
         find an owner without a name.
         """
-        touched = [keys.OWNERS, keys.OWNERS_BY_BOT]
-        return bool(await self._store.run(_RESERVE_OWNER, touched, name, max_owners))
+        touched = [keys.OWNERS, keys.OWNERS_BY_BOT, keys.OWNER_SKELETONS]
+        status, *similar = await self._store.run(
+            _RESERVE_OWNER, touched, name, max_owners, skeleton(name)
+        )
+        return ReserveOwnerStatus(replies.text(status)), replies.text(similar[0]) if similar else ""
+
+    async def record_play(self, name: str) -> bool:
+        """Record that an owner plays, for good; False if there is no such owner."""
+        return bool(await self._store.run(_RECORD_PLAY, [keys.owner(name)]))
+
+    async def begin_deletion(self, name: str, mark: str) -> tuple[DeleteOwnerStatus, str]:
+        """Begin to delete an owner; returns the mark of the request that began, this or another."""
+        status, *begun = await self._store.run(_BEGIN_DELETION, [keys.owner(name)], mark)
+        return DeleteOwnerStatus(replies.text(status)), replies.text(begun[0]) if begun else ""
+
+    async def deletion_mark(self, name: str) -> str:
+        """The mark of the request that began to delete an owner; "" if none did."""
+        return replies.text(await self._store.call("HGET", keys.owner(name), "deleting") or b"")
+
+    async def delete_bot(self, name: BotName) -> None:
+        """Delete a bot of an owner that is being deleted; the list of its bots still has it."""
+        await self._store.call("DEL", keys.bot(name.owner, name.short))
+        await self._store.call("DEL", keys.bot_versions(name.owner, name.short))
+
+    async def delete_owner(self, name: str) -> None:
+        """Complete the deletion of an owner, whose bots and tokens are deleted already.
+
+        The owner goes last, so that a deletion that was cut short is found and completed.
+        """
+        await self._store.call("DEL", keys.bots(name), keys.active_bots(name))
+        await self._store.call("DEL", keys.tokens(name), keys.live_tokens(name))
+        touched = [keys.OWNERS, keys.OWNERS_BY_BOT, keys.OWNER_SKELETONS]
+        await self._store.run(_RELEASE_NAME, touched, name, skeleton(name))
+        await self._store.call("DEL", keys.owner(name))
 
     async def owner(self, name: str) -> Owner | None:
         """Load an owner; None if there is none."""
@@ -173,7 +227,7 @@ class AccountStore:
         status = await self._store.run(
             _CREATE_BOT,
             [
-                *(keys.bots(owner), keys.active_bots(owner)),
+                *(keys.owner(owner), keys.bots(owner), keys.active_bots(owner)),
                 *(keys.bot(owner, name.short), keys.bot_versions(owner, name.short)),
             ],
             *(mark, name.short, description, label, *limits),
@@ -226,9 +280,15 @@ class AccountStore:
 
 def _parse_owner(name: str, reply: Any) -> Owner | None:
     found = replies.text_fields(reply)
-    if "created" not in found:
+    if "created" not in found or "deleting" in found:
         return None
-    return Owner(name, found["display"], int(found["created"]), found["house"] == "1")
+    return Owner(
+        name,
+        found["display"],
+        int(found["created"]),
+        house=found["house"] == "1",
+        played="played" in found,
+    )
 
 
 def _parse_bot(name: BotName, reply: Any) -> Bot | None:

@@ -67,6 +67,10 @@ class AuditLog:
                 return int(found[0])
         raise StoreUnavailable("the audit log changes too fast, try again")
 
+    async def has(self, mark: str) -> bool:
+        """Whether an entry with this mark was appended."""
+        return bool(await self._store.call("HEXISTS", keys.AUDIT_MARKS, mark))
+
     async def newest(self, before: int, limit: int) -> list[AuditRecord]:
         """Entries before a sequence (0: all), the newest first."""
         last = f"({before}-0" if before else "+"

@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 
 from himeji.v1.game_pb2 import Game
 
+from himeji_server.names import GUEST
+
 
 class StoredState(StrEnum):
     """The state of a game, as its hash has it."""
@@ -98,6 +100,11 @@ class Creator(NamedTuple):
 
     owner: str = ""
     bot: str = ""  # the bot that the token was bound to; empty if it was good for all
+
+    @property
+    def counted_as(self) -> str:
+        """For whom the game counts in quotas: all guests of the page share one owner."""
+        return self.bot if self.owner == GUEST else self.owner
 
 
 NO_CREATOR: Final = Creator()

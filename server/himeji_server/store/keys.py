@@ -97,6 +97,12 @@ OWNERS: Final = "{owners}:names"
 OWNERS_BY_BOT: Final = "{owners}:by-bot"
 """The same with a slash behind each, so that they sort as the names of their bots do."""
 
+OWNER_SKELETONS: Final = "{owners}:skeletons"
+"""The names of all owners by what they look like (names.skeleton)."""
+
+GUESTS: Final = "{guests}:tokens"
+"""The ids of the tokens that have the names of guests."""
+
 TOKEN_CHANNEL: Final = "himeji:tokens"  # noqa: S105 - a channel
 """The channel on which the ids of changed tokens are published."""
 
@@ -181,6 +187,11 @@ def seated_games(owner_name: str) -> str:
 def inviting_games(creator: str, invited: str) -> str:
     """The games that an owner created for bots of another one, by when they were added."""
     return f"{_owner_tag(creator)}:inviting-games:{invited}"
+
+
+def rate_window(what: str, limit: str, address: str) -> str:
+    """How often something was done within a window of time, from an address or ("") in all."""
+    return f"{{rate:{what}}}:{limit}:{address}"
 
 
 BOT_CHANNEL: Final = "himeji:bots"

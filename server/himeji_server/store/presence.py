@@ -90,6 +90,12 @@ class Presence:
         """The games that wait for the bot, the oldest first."""
         return list(await game_sets.members(self._store, keys.invitations(bot)))
 
+    async def forget_bot(self, bot: str) -> None:
+        """Forget a bot that is deleted: its stream, and the invitations that it got."""
+        await self._store.call("DEL", keys.presence(bot))
+        await self._store.call("DEL", keys.games_of(bot))
+        await self._store.call("DEL", keys.invitations(bot))
+
     async def notify_seated(self, bot: str, game_id: str) -> None:
         """Notify the bot's stream, at whichever process, of a seat that it has or may take."""
         await self._notify(BotNotificationKind.SEATED, bot, game_id)

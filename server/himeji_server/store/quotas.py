@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from himeji_server.store import game_sets, keys, replies
 from himeji_server.store.client import Store
-from himeji_server.store.game_records import OVER, WAITING
+from himeji_server.store.game_records import OVER, WAITING, Creator
 from himeji_server.store.game_sets import AddStatus
 
 _CLEAN_UP_PAUSE_SECONDS: Final = 1.0
@@ -46,9 +46,9 @@ class Quota(NamedTuple):
     """Whether a game, given by its _FIELDS, counts for the owner."""
 
 
-def waiting(owner: str) -> Quota:
-    """The games that the owner created and that have not begun."""
-    return Quota(keys.waiting_games(owner), owner, _waits)
+def waiting(creator: Creator) -> Quota:
+    """The games that an owner, or a guest, created and that have not begun."""
+    return Quota(keys.waiting_games(creator.counted_as), creator.owner, _waits)
 
 
 def seated(owner: str) -> Quota:
@@ -56,9 +56,10 @@ def seated(owner: str) -> Quota:
     return Quota(keys.seated_games(owner), owner, _is_seated)
 
 
-def inviting(creator: str, invited: str) -> Quota:
+def inviting(creator: Creator, invited: str) -> Quota:
     """The unfinished games that an owner created with a seat for a bot of another owner."""
-    return Quota(keys.inviting_games(creator, invited), creator, _is_unfinished)
+    key = keys.inviting_games(creator.counted_as, invited)
+    return Quota(key, creator.owner, _is_unfinished)
 
 
 class QuotaStore:

@@ -122,7 +122,8 @@ class TokenStore:
             max_live=max_live,
             channel=keys.TOKEN_CHANNEL,
         )
-        touched = [keys.tokens(owner), keys.live_tokens(owner), keys.token(owner, new.token_id)]
+        touched = [keys.owner(owner), keys.tokens(owner), keys.live_tokens(owner)]
+        touched.append(keys.token(owner, new.token_id))
         status = await self._store.run(CREATE, touched, *arguments)
         self._changed(new.token_id)
         return TokenStatus(replies.text(status))

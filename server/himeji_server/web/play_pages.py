@@ -23,6 +23,7 @@ from starlette.responses import (
     StreamingResponse,
 )
 
+from himeji_server import addresses
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
@@ -147,10 +148,11 @@ class PlayPages:
         form = await _form(request)
         new = _new_game(form)
         caller, secret = await self._guests.find(request), ""
-        if caller is None:
-            caller, secret = await self._guests.register()
         seat = _seat(form, len(new.plans))
+        if caller is None:
+            caller, secret = await self._guests.register(_address(request))
         if seat is not None:
+            await self._use_cases.check_may_sit(caller.bot)
             new.plans[seat].name = caller.bot
         view = await self._use_cases.create(caller, new, "")
         if seat is not None:
@@ -205,6 +207,10 @@ async def _form(request: Request) -> Form:
         return parse_qs(body.decode("ascii"))
     except ValueError:
         raise InvalidRequest("this is no form") from None
+
+
+def _address(request: Request) -> str:
+    return addresses.of_host(request.client.host if request.client is not None else "")
 
 
 def _text(form: Form, name: str, standard: str = "") -> str:

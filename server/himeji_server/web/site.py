@@ -85,7 +85,7 @@ class Site:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
-        self._players = BrowserPlayers(parts.accounts, dev=parts.settings.dev)
+        self._players = BrowserPlayers(parts.accounts, parts.use_cases, dev=parts.settings.dev)
         self._games = GameViews(parts.use_cases)
         self._ladders = LadderViews(parts.ladder.queries, parts.use_cases, parts.accounts)
         self._play_pages = PlayPages(parts.use_cases, self._games, self._players, self._templates)

@@ -19,7 +19,7 @@ from tests.server.conftest import Arena
 def running_arena():
     """An arena of two server processes, and its administrator's token."""
     with tempfile.TemporaryDirectory(prefix="hj-") as folder:
-        options = ("--port", "0", "--data", folder, "--processes", "2", "--registration", "open")
+        options = ("--port", "0", "--data", folder, "--processes", "2")
         arena = Arena(*options, "--house", "none").opened()
         try:
             yield arena, (Path(folder) / "token").read_text().strip()

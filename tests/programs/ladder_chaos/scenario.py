@@ -54,11 +54,12 @@ class LadderScenario:
     """One arena of two server processes, and a dozen bots in processes of their own."""
 
     def __init__(self, supervisor_pid, address, redis_url, admin_token, *, bots=12):
-        """The arena has open registration; `supervisor_pid` is the parent of its processes."""
+        """`supervisor_pid` is the parent of the arena's processes."""
         self.supervisor_pid = supervisor_pid
         self.address = address
         self.redis = raw_client(redis_url, decode_responses=True)
         self.admin = LadderClient(self.address, admin_token)
+        self._admin_metadata = connection.credentials(admin_token)
         self.bots = {f"owner-{n}/level-{n % LEVELS}": n % LEVELS for n in range(bots)}
         self.tokens = {}
         self.processes = {}
@@ -71,7 +72,11 @@ class LadderScenario:
         stub = AccountServiceStub(channel)
         for bot, level in self.bots.items():
             owner = bot.partition("/")[0]
-            made = stub.CreateOwner(accounts.CreateOwnerRequest(owner=owner), timeout=120)
+            made = stub.CreateOwner(
+                accounts.CreateOwnerRequest(owner=owner),
+                metadata=self._admin_metadata,
+                timeout=120,
+            )
             metadata = connection.credentials(made.secret)
             stub.CreateBot(accounts.CreateBotRequest(bot=bot), metadata=metadata, timeout=120)
             self.tokens[bot] = made.secret

@@ -1,12 +1,14 @@
 -- Creates a bot with its first version, once.
 --
--- KEYS  bots (sorted set), active bots (set), bot (hash), versions (list)
+-- KEYS  owner (hash), bots (sorted set), active bots (set), bot (hash), versions (list)
 -- ARGV  mark: the request; max_active: limit of active bots; max_all: limit with retired ones
 --
--- Returns "ok", "exists", "active" or "all" (the limit that is reached).
-local bots_key, active_key, bot_key, versions_key = unpack(KEYS)
+-- Returns "ok", "no owner", "exists", "active" or "all" (the limit that is reached).
+local owner_key, bots_key, active_key, bot_key, versions_key = unpack(KEYS)
 local mark, short_name, description, label, max_active, max_all = unpack(ARGV)
 
+local created, deleting = unpack(redis.call('HMGET', owner_key, 'created', 'deleting'))
+if not created or deleting then return 'no owner' end
 local mark_before = redis.call('HGET', bot_key, 'mark')
 if mark_before then return mark_before == mark and 'ok' or 'exists' end
 if redis.call('SCARD', active_key) >= tonumber(max_active) then return 'active' end

@@ -13,9 +13,9 @@ local mark, display_name, house, token_id, digest, scopes, if_unused = unpack(AR
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local mark_before = redis.call('HGET', owner_key, 'mark')
+local mark_before, deleting = unpack(redis.call('HMGET', owner_key, 'mark', 'deleting'))
 if mark_before then
-  if mark_before ~= mark then return 'exists' end
+  if mark_before ~= mark or deleting then return 'exists' end
   if token_id == '' then return 'ok' end
   local token_mark, revoked, used = unpack(redis.call('HMGET', token_key, 'mark', 'revoked', 'used'))
   if if_unused == 'unused' and used then return 'exists' end

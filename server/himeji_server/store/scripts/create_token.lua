@@ -1,6 +1,6 @@
 -- Creates a token, once; a repeated request replaces the secret.
 --
--- KEYS  tokens (sorted set), live tokens (sorted set), token (hash)
+-- KEYS  owner (hash), tokens (sorted set), live tokens (sorted set), token (hash)
 -- ARGV  mark      the request
 --       digest    of the token's secret
 --       bot       "" for none
@@ -8,12 +8,14 @@
 --       max_live  how many live tokens the owner may have
 --       channel   where changes of tokens are published
 --
--- Returns "ok", "limit", or "changed" if the token got another secret since or has ended.
-local tokens_key, live_tokens_key, token_key = unpack(KEYS)
+-- Returns "ok", "missing" if there is no such owner, "limit", or "changed" if the token got another secret since or has ended.
+local owner_key, tokens_key, live_tokens_key, token_key = unpack(KEYS)
 local mark, token_id, digest, bot, scopes, label, lifetime, max_live, channel = unpack(ARGV)
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local created, deleting = unpack(redis.call('HMGET', owner_key, 'created', 'deleting'))
+if not created or deleting then return 'missing' end
 local mark_before, revoked, expires =
   unpack(redis.call('HMGET', token_key, 'mark', 'revoked', 'expires'))
 if mark_before then
