@@ -9,6 +9,7 @@ from himeji import rules
 from himeji.v1 import game_service_pb2 as games
 from himeji.wire.verification import checks
 from himeji_server.web import browser_players
+from himeji_server.web.template_filters import environment
 
 from tests.server.page_client import HOSTILE, opened_place
 
@@ -67,6 +68,41 @@ def test_the_first_page_with_all_that_it_loads_is_small(place):
     page = visitor.get("/")
     loaded = set(re.findall(r'(?:src|href)="(/static/[^"]*)"', page.text))
     assert sum(len(visitor.get(path).body) for path in loaded) + len(page.body) < 100_000
+
+
+def standing(place, mean, uncertainty):
+    rating = {"mean": mean, "uncertainty": uncertainty, "conservative": mean - 3 * uncertainty}
+    return {
+        "place": place,
+        "bot": f"ada/bot-{place}",
+        "bot_version": 1,
+        "rating": rating,
+        "games": 9,
+        "rank_counts": [5, 4],
+        "mean_score": 40.0,
+        "end_reasons": {},
+    }
+
+
+def test_a_ladder_shows_the_number_that_orders_it():
+    ladder = {
+        "name": "base-2p",
+        "title": "The White Castle",
+        "seats": 2,
+        "options": {},
+        "season": 1,
+        "playing": 0,
+        "waiting": 0,
+        "ruleset": "base",
+    }
+    rows = [standing(2, 24.35, 5.31), standing(3, 27.10, 6.51)]
+    content = {"ladder": ladder, "games": 9, "standings": rows, "next_page_token": ""}
+    page = environment().get_template("ladder.html").render(content)
+    assert "ordered by the rating: the mean minus three times its uncertainty" in page
+    columns = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', page)
+    cells = [re.findall(r"<t[dh][ >].*?</t[dh]>", row) for row in page.split("<tr>")[2:]]
+    ratings = [row[columns.index("Rating")] for row in cells]
+    assert [re.search(r"<b>([\d.]+)</b>", cell)[1] for cell in ratings] == ["8.4", "7.6"]
 
 
 def test_reconstructed_parts_are_labelled_wherever_components_are_shown(place):
