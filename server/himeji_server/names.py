@@ -19,6 +19,9 @@ RESERVED: Final = frozenset({HOUSE, LOCAL, ADMINISTRATOR, "himeji", "anonymous",
 ARENA: Final = "arena"
 """The operation id of what the arena itself creates: creating it again has no effect."""
 
+BROWSER_PREFIX: Final = "browser-"
+"""Begins the name of a person who plays in a browser, as a bot of the local owner."""
+
 _NAME: Final = re.compile(NAME)
 _FORM: Final = (
     f"1 to {LONGEST_NAME} small letters, digits and hyphens, with no hyphen at either end"
@@ -39,6 +42,11 @@ class BotName:
 def owner_of(bot: str) -> str:
     """The owner in the full name of a bot."""
     return bot.partition("/")[0]
+
+
+def plays_in_browser(bot: str) -> bool:
+    """Whether a bot is a person at the page, who plays without a stream."""
+    return bot.startswith(f"{LOCAL}/{BROWSER_PREFIX}")
 
 
 def owner_name(text: str, field: str = "owner") -> str:

@@ -8,6 +8,7 @@ from google.protobuf import json_format
 from himeji import rules
 from himeji.v1 import game_service_pb2 as games
 from himeji.wire.verification import checks
+from himeji_server.names import plays_in_browser
 from himeji_server.web import browser_players
 from himeji_server.web.template_filters import environment
 
@@ -318,7 +319,7 @@ def test_a_person_thinks_a_turn_out_takes_it_back_and_sends_it_whole(place):
             break
     facts = visitor.json(f"/api/games/{game_id}")["game"]
     assert facts["options"] == {"difficulty": "hard"}
-    assert facts["seats"][0]["bot"].startswith("local/browser-")
+    assert plays_in_browser(facts["seats"][0]["bot"])
     assert planned
     assert visitor.json(f"/api/games/{game_id}")["game"]["version"] == facts["version"]
     _, back = visitor.plan(game_id)
