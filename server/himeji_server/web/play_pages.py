@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import cycle, islice
 from typing import Any, Final
 from urllib.parse import parse_qs
 
-from himeji import render, rules
+from himeji import rules
 from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji.wire.clock import FOR_PEOPLE
@@ -29,9 +29,9 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import check_seats_of, is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.web import turn_preview
+from himeji_server.web import schemas, turn_preview
 from himeji_server.web.browser_players import BrowserPlayers, set_cookie
-from himeji_server.web.games import GameViews, game_facts, spectator_facts
+from himeji_server.web.games import GameViews, spectator_facts
 from himeji_server.web.server_sent_events import changes, pause
 
 CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
@@ -43,6 +43,9 @@ NOBODY: Final = "nobody"
 _MOST_BYTES: Final = 16 << 10
 _MOST_WATCHERS: Final = 256
 _FRAGMENTS: Final = ("head", "players", "seat", "log")
+_PLANNED_FRAGMENTS: Final = ("head", "players", "seat")
+"""What depends on a turn that is being planned; the log does not."""
+
 
 Form = dict[str, list[str]]
 
@@ -106,19 +109,15 @@ class PlayPages:
         decision, actions = _decision(asked), _actions(asked)
         view = await self._use_cases.view(request.path_params["game_id"])
         turn = turn_preview.preview(view, caller, decision, actions)
-        game = game_facts(view, lambda _bot: False)
-        board = await asyncio.to_thread(render.svg, turn.engine)
+        board = await asyncio.to_thread(turn.picture)
         plan = turn_preview.describe(turn, decision, actions, board)
-        content = {"plan": plan, "game": game, "mine": [turn.seat]}
-        seat = self._templates.get_template("_seat.html").render(content)
-        return JSONResponse({"decision": decision, "parts": {"board": board, "seat": seat}})
+        facts = {**await self._spectator_facts(view), "plan": plan, "mine": seats_of(view, caller)}
+        parts = self._fragments(facts, _PLANNED_FRAGMENTS)
+        return JSONResponse({"decision": decision, "parts": parts | {"board": board}})
 
     async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
         """Everything that the page of a game shows."""
-        use_cases = self._use_cases
-        view = await use_cases.view(game_id)
-        connected = await use_cases.connected(view)
-        facts: dict[str, Any] = {**spectator_facts(view, connected.__contains__, use_cases.now())}
+        view = await self._use_cases.view(game_id)
         mine = seats_of(view, caller) if caller is not None else []
         turn, decision = None, view.stored.decision
         if caller is not None and mine and is_asked(view, caller):
@@ -126,13 +125,18 @@ class PlayPages:
         board = await self._games.board(view)
         plan = turn_preview.describe(turn, decision, (), board) if turn is not None else None
         # The drawing is markup of our own, everything in it escaped.
-        return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
+        drawn = Markup(board)  # noqa: S704
+        return {**await self._spectator_facts(view), "mine": mine, "plan": plan, "board": drawn}
+
+    async def _spectator_facts(self, view: GameView) -> schemas.SpectatorView:
+        connected = await self._use_cases.connected(view)
+        return spectator_facts(view, connected.__contains__, self._use_cases.now())
+
+    def _fragments(self, facts: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
+        return {name: self._templates.get_template(f"_{name}.html").render(facts) for name in names}
 
     def _parts(self, facts: dict[str, Any]) -> dict[str, Any]:
-        parts = {
-            name: self._templates.get_template(f"_{name}.html").render(facts) for name in _FRAGMENTS
-        }
-        game = facts["game"]
+        parts, game = self._fragments(facts, _FRAGMENTS), facts["game"]
         return {
             "version": game["version"],
             "state": game["state"],

@@ -172,6 +172,45 @@ def test_a_person_plays_a_whole_game_by_clicking_legal_actions(visit):
     expect(page.get_by_text("over, finished")).to_be_visible()
 
 
+def sit_down(visit):
+    page = visit("/play")
+    page.locator('form[aria-labelledby="play-solo"] button[value="0"]').click()
+    page.locator(".game[data-ready] .turn").wait_for()
+    return page
+
+
+def version_of(page):
+    """The version of the game, as the arena knows it."""
+    game_id = page.locator(".game").get_attribute("data-game")
+    return page.evaluate(f"fetch('/api/games/{game_id}').then((r) => r.json())")["game"]["version"]
+
+
+def test_a_turn_is_planned_by_the_keyboard_and_not_sent_before_it_is_confirmed(visit):
+    page = sit_down(visit)
+    before, choices = version_of(page), page.locator(".choices:not(.free) button")
+    choices.first.focus()
+    confirm = page.locator('[data-do="confirm"]')
+    while not confirm.count():
+        assert page.locator(".choices:focus-within [data-declines]:focus").count() == 0
+        declining = choices.evaluate_all("(all) => all.map((each) => 'declines' in each.dataset)")
+        assert True not in declining[:-1]
+        shown = page.locator(".seat").inner_html()
+        if page.locator(".choices button:focus").count():
+            page.keyboard.press("Enter")
+        else:
+            choices.last.click()
+        changed = "(before) => document.querySelector('.seat').innerHTML !== before"
+        page.wait_for_function(changed, arg=shown)
+    expect(confirm).to_be_focused()
+    assert version_of(page) == before
+    expect(page.locator(".sheet svg")).to_contain_text("Seat 0 has not confirmed this turn yet")
+    expect(page.locator(".asked.unconfirmed")).to_contain_text("Your turn is not confirmed yet")
+    expect(page.locator(".player.asked")).to_contain_text("has to confirm the turn")
+    page.keyboard.press("Enter")
+    expect(page.locator(".asked.unconfirmed")).to_have_count(0)
+    assert version_of(page) > before
+
+
 def test_a_person_gives_up(visit):
     page = visit("/play")
     page.locator('form[aria-labelledby="play-matcha-solo"] button[value="0"]').click()

@@ -110,7 +110,13 @@ async function think(actions) {
   const facts = await ask(`${address}/turn?${form(actions)}`);
   planned = actions;
   show(facts.parts);
-  (game.querySelector('[data-do="confirm"]') ?? game.querySelector(".choices button"))?.focus();
+  focusNext();
+}
+
+/** To do nothing more is never one key away: it is not what the focus goes to. */
+function focusNext() {
+  const next = '[data-do="confirm"], .choices button:not([data-declines])';
+  (game.querySelector(next) ?? game.querySelector(".question"))?.focus();
 }
 
 async function send(actions) {
@@ -133,8 +139,7 @@ part("seat").addEventListener("click", (event) => {
   if (button.dataset.do === "undo") attempt(() => think(planned.slice(0, -1)));
   else if (button.dataset.do === "confirm") attempt(() => send(planned));
   else if (button.name === "action") {
-    const actions = [...planned, button.value];
-    attempt(() => ("reveals" in button.dataset ? send(actions) : think(actions)));
+    attempt(() => think([...planned, button.value]));
   }
 });
 
