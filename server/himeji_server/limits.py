@@ -81,3 +81,30 @@ class Limits:
 
     seconds_between_pings: float = 5.0
     """Keepalive pings that come faster get the connection closed."""
+
+    page_connections: int = 1_000
+    """HTTP connections of the page per process; a new one closes the one that is idle longest."""
+
+    page_connections_per_address: int = 128
+    """Of these, per address; a new one closes the address's own that is idle longest."""
+
+    page_header_seconds: float = 10.0
+    """How long a client may take for the header of a request, the first one from the connect on."""
+
+    page_idle_seconds: int = 15
+    """How long a connection of the page may be idle between two requests."""
+
+    page_body_seconds: float = 10.0
+    """How long the body of a request may take."""
+
+    page_write_seconds: float = 30.0
+    """How long a client may take to read what was sent; then its connection is closed."""
+
+    page_header_bytes: int = 16_384
+    """Request line and headers of a request."""
+
+    page_body_bytes: int = 16_384
+    """The body of a request: the page's forms are a fraction of this."""
+
+    page_discarded_bytes: int = 262_144
+    """Body bytes that are read and thrown away, so that the client reads why it was refused."""
