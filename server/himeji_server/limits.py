@@ -108,3 +108,11 @@ class Limits:
 
     page_discarded_bytes: int = 262_144
     """Body bytes that are read and thrown away, so that the client reads why it was refused."""
+
+    page_requests_per_second: int = 500
+    page_requests_at_once: int = 3_000
+    """Requests of the page per address; a page that costs more counts as several requests."""
+
+    page_refusal_seconds: float = 0.5
+    """How long a request beyond the rate waits for its refusal, so that it cannot be asked again
+    at once: a refusal costs nearly as much as a small page."""

@@ -60,13 +60,13 @@ class TokenBucket:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
 
-    def acquire(self) -> None:
-        """Take one token; raises RateLimited with the time until there is one."""
+    def acquire(self, cost: int = 1) -> None:
+        """Take tokens; raises RateLimited with the time until there are so many."""
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
-        if self._tokens < 1:
-            wait = (1 - self._tokens) / self.per_second
+        if self._tokens < cost:
+            wait = (cost - self._tokens) / self.per_second
             raise RateLimited(
                 f"more than {self.per_second} a second: wait",
                 {
@@ -75,7 +75,7 @@ class TokenBucket:
                     RETRY_AFTER: str(int(wait * 1000) + 1),
                 },
             )
-        self._tokens -= 1
+        self._tokens -= cost
 
     @property
     def full(self) -> bool:
@@ -90,8 +90,11 @@ class RateLimiter:
         self._name, self._per_second, self._at_once = name, per_second, at_once
         self._buckets: dict[str, TokenBucket] = {}
 
-    def acquire(self, key: str) -> None:
-        """Count one call; raises RateLimited. House bots are not limited."""
+    def acquire(self, key: str, cost: int = 1) -> None:
+        """Count a call, which may cost as much as several; raises RateLimited.
+
+        House bots are not limited.
+        """
         if key == HOUSE:
             return
         bucket = self._buckets.get(key)
@@ -99,14 +102,17 @@ class RateLimiter:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
-        bucket.acquire()
+        bucket.acquire(cost)
 
 
 class ConcurrencyLimit:
-    """A concurrency limit: how many streams are open at once, per owner and in all."""
+    """A concurrency limit: how many streams are open at once, per owner or address, and in all."""
 
-    def __init__(self, name: str, per_owner: int, in_all: int | None = None) -> None:
+    def __init__(
+        self, name: str, per_owner: int, in_all: int | None = None, *, per: str = "owner"
+    ) -> None:
         self._name, self._per_owner, self._in_all = name, per_owner, in_all
+        self._per = per
         self._open: Counter[str] = Counter()
 
     def full_error(self) -> LimitExceeded | None:
@@ -119,13 +125,16 @@ class ConcurrencyLimit:
 
     @contextmanager
     def slot(self, owner: str) -> Iterator[None]:
-        """Hold a slot for an owner; raises LimitExceeded. House bots have no limit per owner."""
+        """Hold a slot for an owner or address; raises LimitExceeded.
+
+        House bots have no limit per owner.
+        """
         full_error = self.full_error()
         if full_error is not None:
             raise full_error
         if owner != HOUSE and self._open[owner] >= self._per_owner:
-            sentence = f"an owner may have {{}} {self._name} open"
-            raise exceeded(f"{self._name}_per_owner", self._per_owner, sentence)
+            sentence = f"an {self._per} may have {{}} {self._name} open"
+            raise exceeded(f"{self._name}_per_{self._per}", self._per_owner, sentence)
         self._open[owner] += 1
         try:
             yield

@@ -126,6 +126,19 @@ def test_a_slot_is_free_again_when_it_is_released():
         pass
 
 
+def test_a_call_can_cost_as_much_as_several():
+    now = [0.0]
+    bucket = TokenBucket("calls", per_second=4, at_once=10, clock=lambda: now[0])
+    bucket.acquire(4)
+    bucket.acquire(5)
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.acquire(3)
+    assert refused.value.details[RETRY_AFTER] == "501"
+    bucket.acquire(1)
+    with pytest.raises(errors.RateLimited):
+        bucket.acquire()
+
+
 # A real arena
 
 

@@ -185,7 +185,7 @@ def test_an_empty_page_of_games_does_not_say_that_there_are_none_at_all(place):
 
 def test_a_form_that_is_too_large_or_nonsense_is_refused(place):
     visitor = place.visitor()
-    assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 429
+    assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 413
     assert visitor.post("/play", {"ruleset": "solo", "seats": "two"}).status == 400
     assert visitor.post("/play", {"ruleset": "solo", "seat": "7"}).status == 400
     assert visitor.post("/play", {"ruleset": "solo", "clock": "0"}).status == 400

@@ -4,6 +4,8 @@ On loopback another address is another client: 127.0.0.1 is the visitor, 127.0.0
 """
 
 import asyncio
+import gzip
+import json
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -12,6 +14,7 @@ from himeji_server.launch import serve
 from himeji_server.limits import Limits
 from himeji_server.settings import Settings
 from himeji_server.web import server
+from himeji_server.web.request_costs import cost_of
 
 from tests.server.arena_client import PATIENCE, with_timeout
 
@@ -29,6 +32,10 @@ class Answer:
         self.status = int(status.split()[1])
         pairs = (line.partition(": ") for line in lines)
         self.headers = {name.lower(): value for name, _, value in pairs}
+
+    @property
+    def json(self):
+        return json.loads(self.body)
 
 
 class PageClient:
@@ -103,6 +110,12 @@ async def until(condition):
         await asyncio.sleep(0.05)
 
 
+async def write_for_ever(writer, chunk, most):
+    for _ in range(most):
+        writer.write(chunk)
+        await with_timeout(writer.drain())
+
+
 async def ended(reader):
     """What a client reads until its connection is closed."""
     received = b""
@@ -154,7 +167,7 @@ async def test_of_many_addresses_the_one_that_is_idle_longest_makes_room(page, t
         assert len(tables[0]) <= 10
 
 
-# Requests and answers
+# Bodies and headers
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(page):
@@ -165,6 +178,37 @@ async def test_a_body_that_does_not_come_is_not_waited_for(page):
         assert Answer(await ended(unread)).status == 200
 
 
+@pytest.mark.parametrize(
+    "framing", ["content-length: 67108864\r\n", "transfer-encoding: chunked\r\n"]
+)
+async def test_a_body_that_is_too_large_is_told_so_and_not_read_for_ever(page, framing):
+    async with page() as client:
+        head = request("/play", "POST", f"{SAME_SITE}accept: application/json\r\n{framing}")
+        reader, writer = await client.connect(BAD, head)
+        chunk = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
+        with pytest.raises(ConnectionError):
+            await write_for_ever(writer, chunk, 2_000)
+        reader, writer = await client.connect(BAD, head)
+        writer.write(chunk)
+        head = (await with_timeout(reader.readuntil(b"\r\n\r\n"))).decode()
+        assert " 413 " in head.splitlines()[0]
+        length = int(head.lower().partition("content-length: ")[2].split()[0])
+        told = json.loads(await with_timeout(reader.readexactly(length)))
+        assert told["reason"] == "MESSAGE_TOO_LARGE"
+
+
+async def test_a_header_that_is_too_large_is_refused_in_one_part_or_several(page):
+    async with page() as client:
+        large = f"x-more: {'m' * 40_000}\r\n"
+        answer = await client.ask("/ladders", headers=f"accept: application/json\r\n{large}")
+        assert (answer.status, answer.json["reason"]) == (431, "MESSAGE_TOO_LARGE")
+        assert (await client.ask(f"/ladders?{'q' * 20_000}")).status == 431
+        reader, _ = await client.connect(VISITOR, f"GET / HTTP/1.1\r\n{large[:20_000]}")
+        assert Answer(await ended(reader)).status == 431
+        fits = f"x-more: {'m' * 15_000}\r\n"
+        assert (await client.ask("/ladders", headers=fits)).status == 200
+
+
 async def test_nonsense_is_a_bad_request(page):
     async with page() as client:
         for text in ("\x16\x03\x01\x02\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\na b: c\r\n\r\n"):
@@ -173,10 +217,66 @@ async def test_nonsense_is_a_bad_request(page):
 
 
 async def test_who_does_not_read_is_cut_off(page, tables):
-    async with page(page_write_seconds=0.5) as client:
+    async with page(page_write_seconds=0.5, page_requests_at_once=10_000) as client:
         reader, writer = await client.connect(BAD, request(LARGE) * 200)
         writer.transport.pause_reading()
         await until(lambda: len(tables[0]) == 1)
         await until(lambda: len(tables[0]) == 0)
         writer.transport.resume_reading()
         assert (await ended(reader)).count(b"HTTP/1.1 200") < 200
+
+
+# Rate, compression, codes
+
+
+async def test_requests_are_limited_by_address_and_say_when_to_come_back(page):
+    async with page(page_requests_per_second=1, page_requests_at_once=6) as client:
+        asking = [client.ask("/ladders", BAD) for _ in range(20)]
+        answers = await asyncio.gather(*asking)
+        refused = [answer for answer in answers if answer.status == 429]
+        assert {answer.status for answer in answers} == {200, 429}
+        assert all(1 <= int(answer.headers["retry-after"]) <= 3 for answer in refused)
+        assert b"<h1>" in refused[0].body
+        found = [await client.ask("/api/games?page_size=500", BAD) for _ in range(2)]
+        assert found[1].json["reason"] == "RATE_LIMITED"
+        assert (await client.ask("/ladders")).status == 200
+
+
+def test_heavier_pages_cost_more():
+    replay, board = "/games/g/replay", "/api/games/g/boards/3.svg"
+    rising = ["/static/page.css", "/ladders", "/bots/ada/bot", replay]
+    assert sorted(rising, key=lambda path: cost_of(path, b"")) == rising
+    assert len({cost_of(path, b"") for path in rising}) == len(rising)
+    assert cost_of("/api/games/g/replay.json", b"") == cost_of(replay, b"") == cost_of(board, b"")
+    assert cost_of("/api/games", b"page_size=500") > cost_of("/games", b"")
+    assert cost_of("/api/games", b"page_size=999999999") == cost_of("/games", b"page_size=500")
+    assert cost_of("/api/games", b"page_size=two") == cost_of("/games", b"page_size=50")
+
+
+async def test_text_is_compressed_for_who_takes_it(page):
+    async with page() as client:
+        takes = "accept-encoding: gzip, deflate, br\r\n"
+        for path in (LARGE, "/rulesets/base", "/static/page.css", "/static/game.js"):
+            plain, small = await client.ask(path), await client.ask(path, headers=takes)
+            assert "content-encoding" not in plain.headers
+            assert small.headers["content-encoding"] == "gzip"
+            assert small.headers["vary"].lower() == "accept-encoding"
+            assert int(small.headers["content-length"]) < len(plain.body) / 2
+            assert gzip.decompress(small.body) == plain.body
+        known = plain.headers["etag"]
+        assert (await client.ask(path, headers=f"if-none-match: {known}\r\n")).status == 304
+
+
+async def test_a_method_that_a_path_does_not_have_is_told_those_that_it_has(page):
+    async with page() as client:
+        for path, allowed in (
+            ("/play", "GET, HEAD, POST"),
+            ("/ladders", "GET, HEAD"),
+            ("/games/g/actions", "POST"),
+            ("/static/page.css", "GET, HEAD"),
+        ):
+            accept = f"{SAME_SITE}accept: application/json\r\n"
+            answer = await client.ask(path, method="DELETE", headers=accept)
+            assert (answer.status, answer.headers["allow"]) == (405, allowed)
+            assert answer.json["reason"] == "UNSUPPORTED"
+        assert (await client.ask("/static/../site.py")).status == 404

@@ -9,12 +9,12 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from himeji import rules
-from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
+from himeji.rules.errors import InvalidRequest, LimitExceeded, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji.wire.clock import FOR_PEOPLE
 from jinja2 import Environment
 from markupsafe import Markup
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
@@ -28,7 +28,8 @@ from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import check_seats_of, is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
-from himeji_server.rate_limits import ConcurrencyLimit
+from himeji_server.limits import Limits
+from himeji_server.rate_limits import ConcurrencyLimit, too_large
 from himeji_server.web import schemas, turn_preview
 from himeji_server.web.browser_players import BrowserPlayers, set_cookie
 from himeji_server.web.games import GameViews, spectator_facts
@@ -40,7 +41,6 @@ CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 NOBODY: Final = "nobody"
 """The seat of somebody who only wants to watch the house play."""
 
-_MOST_BYTES: Final = 16 << 10
 _MOST_WATCHERS: Final = 256
 _FRAGMENTS: Final = ("head", "players", "seat", "log")
 _PLANNED_FRAGMENTS: Final = ("head", "players", "seat")
@@ -59,11 +59,13 @@ class PlayPages:
         games: GameViews,
         guests: BrowserPlayers,
         templates: Environment,
+        limits: Limits,
     ) -> None:
         self._use_cases = use_cases
         self._games = games
         self._guests = guests
         self._templates = templates
+        self._most_body_bytes = limits.page_body_bytes
         self._watchers = ConcurrencyLimit("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
 
     def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
@@ -148,7 +150,7 @@ class PlayPages:
 
     async def _take_seat(self, request: Request) -> Response:
         """Create a game against the house and sit down; the browser becomes a guest."""
-        form = await _form(request)
+        form = await self._form(request)
         new = _new_game(form)
         caller, secret = await self._guests.find(request), ""
         if caller is None:
@@ -168,7 +170,7 @@ class PlayPages:
     async def _act(self, request: Request) -> Response:
         """Answer a decision with a whole turn."""
         caller, game_id = await self._guests.require(request), request.path_params["game_id"]
-        form = await _form(request)
+        form = await self._form(request)
         _, receipt = await self._use_cases.submit_and_wait(
             caller, game_id, _decision(form), _actions(form)
         )
@@ -190,25 +192,31 @@ class PlayPages:
         await self._use_cases.cancel_own(caller, game_id, "")
         return _done(request, game_id, {})
 
+    async def _form(self, request: Request) -> Form:
+        """What a form sent; raises MessageTooLarge, InvalidRequest."""
+        announced = request.headers.get("content-length", "0")
+        self._check_body_size(int(announced) if announced.isdecimal() else 0)
+        body = b""
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                self._check_body_size(len(body))
+            return parse_qs(body.decode("ascii"))
+        except ClientDisconnect:
+            raise InvalidRequest("the form was not sent to its end") from None
+        except ValueError:
+            raise InvalidRequest("this is no form") from None
+
+    def _check_body_size(self, size: int) -> None:
+        if size > self._most_body_bytes:
+            raise too_large("page_body_bytes", "the form has", size, self._most_body_bytes)
+
 
 def _done(request: Request, game_id: str, facts: dict[str, Any]) -> Response:
     """The game's page again, or JSON for a script."""
     if request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse(facts)
     return RedirectResponse(f"/games/{game_id}", 303)
-
-
-async def _form(request: Request) -> Form:
-    """What a form sent; raises MessageTooLarge, InvalidRequest."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise MessageTooLarge(f"a form has up to {_MOST_BYTES} bytes")
-    try:
-        return parse_qs(body.decode("ascii"))
-    except ValueError:
-        raise InvalidRequest("this is no form") from None
 
 
 def _text(form: Form, name: str, standard: str = "") -> str:
