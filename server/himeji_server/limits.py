@@ -109,6 +109,13 @@ class Limits:
     page_discarded_bytes: int = 262_144
     """Body bytes that are read and thrown away, so that the client reads why it was refused."""
 
+    event_streams: int = 256
+    """Server-sent event streams of the page per process."""
+
+    event_streams_per_address: int = 8
+    """Of these, per address; a browser opens one for all its tabs."""
+
+    games_per_event_stream: int = 16
     page_requests_per_second: int = 500
     page_requests_at_once: int = 3_000
     """Requests of the page per address; a page that costs more counts as several requests."""

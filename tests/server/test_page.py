@@ -273,9 +273,9 @@ def test_a_game_that_goes_on_keeps_its_key_to_itself(place):
 
 def test_a_game_is_followed_action_by_action_to_its_end(place):
     game_id, visitor = place.new_game("local/first", "local/second"), place.visitor()
-    stream = visitor.news(f"/games/{game_id}/news?version=0")
+    stream = visitor.events({game_id: 0})
     name, first = next(stream)
-    assert (name, first["state"]) == ("news", "playing")
+    assert (name, first["game"], first["state"]) == ("news", game_id, "playing")
     assert set(first["parts"]) == {"head", "players", "seat", "log", "board"}
     place.act(game_id)
     name, second = next(stream)

@@ -9,7 +9,11 @@ import json
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import grpc
 import pytest
+from himeji.v1 import game_service_pb2 as games_pb2
+from himeji.v1.game_pb2 import SeatPlan
+from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji_server.launch import serve
 from himeji_server.limits import Limits
 from himeji_server.settings import Settings
@@ -41,8 +45,11 @@ class Answer:
 class PageClient:
     """Clients of an arena's page, of any address."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, opened, token):
+        self.port = opened.http_port
+        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.channel = grpc.aio.insecure_channel(f"127.0.0.1:{opened.port}")
+        self.games = GameServiceStub(self.channel)
         self.sockets = []
 
     async def connect(self, source=VISITOR, text=""):
@@ -61,9 +68,26 @@ class PageClient:
         writer.close()
         return answer
 
+    async def stream(self, games, source=VISITOR):
+        """An event stream after its header: the status, and the reader."""
+        reader, writer = await self.connect(source, request(f"/events?games={games}"))
+        head = await with_timeout(reader.readuntil(b"\r\n\r\n"))
+        return int(head.split()[1]), reader, writer
+
+    async def call(self, method, asked):
+        return await getattr(self.games, method)(asked, metadata=self.metadata, timeout=PATIENCE)
+
+    async def new_game(self):
+        asked = games_pb2.CreateGameRequest(ruleset="base", seats=[SeatPlan()] * 2)
+        game_id = (await self.call("CreateGame", asked)).game.game_id
+        for bot in ("local/one", "local/two"):
+            await self.call("JoinGame", games_pb2.JoinGameRequest(game_id=game_id, bot=bot))
+        return game_id
+
     async def close(self):
         for writer in self.sockets:
             writer.transport.abort()
+        await self.channel.close()
 
 
 def request(path, method="GET", headers="", body=""):
@@ -84,7 +108,7 @@ def page(short_folder, cluster):
         limits = replace(Limits(), **changed)
         settings = Settings(port=0, http_port=0, data=folder, redis=url, limits=limits)
         async with serve.open_arena(settings) as opened:
-            client = PageClient(opened.http_port)
+            client = PageClient(opened, (folder / "token").read_text().strip())
             try:
                 yield client
             finally:
@@ -167,6 +191,17 @@ async def test_of_many_addresses_the_one_that_is_idle_longest_makes_room(page, t
         assert len(tables[0]) <= 10
 
 
+async def test_a_connection_that_is_being_answered_is_not_closed_for_a_new_one(page):
+    async with page(page_connections=4, page_connections_per_address=2) as client:
+        game_id = await client.new_game()
+        streams = [await client.stream(f"{game_id}:0", BAD) for _ in range(2)]
+        assert [status for status, *_ in streams] == [200, 200]
+        assert (await client.ask("/ladders", BAD)).status == 503
+        assert (await client.ask("/ladders")).status == 200
+        for _, reader, _ in streams:
+            await with_timeout(reader.readuntil(b"event: news"))
+
+
 # Bodies and headers
 
 
@@ -226,6 +261,44 @@ async def test_who_does_not_read_is_cut_off(page, tables):
         assert (await ended(reader)).count(b"HTTP/1.1 200") < 200
 
 
+# Event streams
+
+
+async def test_event_streams_are_limited_by_address_and_in_all(page):
+    async with page(event_streams=3, event_streams_per_address=2) as client:
+        asked = f"{await client.new_game()}:0"
+        first = await client.stream(asked, BAD)
+        await client.stream(asked, BAD)
+        refused = await client.ask(
+            f"/events?games={asked}", BAD, headers="accept: application/json\r\n"
+        )
+        assert (refused.status, refused.json["reason"]) == (429, "LIMIT_EXCEEDED")
+        assert (await client.stream(asked))[0] == 200
+        full = await client.ask(f"/events?games={asked}", "127.0.0.3")
+        assert (full.status, full.headers["retry-after"]) == (429, "10")
+        first[2].close()
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while (await client.stream(asked, BAD))[0] != 200:
+            assert asyncio.get_running_loop().time() < deadline
+            await asyncio.sleep(0.1)
+
+
+async def test_one_stream_follows_several_games_to_their_ends(page):
+    async with page(games_per_event_stream=3, page_idle_seconds=1) as client:
+        first, second = await client.new_game(), await client.new_game()
+        status, reader, _ = await client.stream(f"{first}:0,{second}:0,unknown:0")
+        assert status == 200
+        for game_id in (first, second):
+            await client.call("Resign", games_pb2.ResignRequest(game_id=game_id))
+        text = (await ended(reader)).decode()
+        for game_id in (first, second):
+            assert f'event: news\ndata: {{"game": "{game_id}"' in text
+            assert f'event: end\ndata: {{"game": "{game_id}"}}' in text
+        assert (await client.ask("/events?games=unknown:0")).status == 404
+        for games in ("", "x", "x:y", f"{first}:0,a:0,b:0,c:0"):
+            assert (await client.ask(f"/events?games={games}")).status == 400
+
+
 # Rate, compression, codes
 
 
@@ -253,7 +326,7 @@ def test_heavier_pages_cost_more():
     assert cost_of("/api/games", b"page_size=two") == cost_of("/games", b"page_size=50")
 
 
-async def test_text_is_compressed_for_who_takes_it(page):
+async def test_text_is_compressed_for_who_takes_it_and_event_streams_are_not(page):
     async with page() as client:
         takes = "accept-encoding: gzip, deflate, br\r\n"
         for path in (LARGE, "/rulesets/base", "/static/page.css", "/static/game.js"):
@@ -265,6 +338,12 @@ async def test_text_is_compressed_for_who_takes_it(page):
             assert gzip.decompress(small.body) == plain.body
         known = plain.headers["etag"]
         assert (await client.ask(path, headers=f"if-none-match: {known}\r\n")).status == 304
+        game_id = await client.new_game()
+        text = request(f"/events?games={game_id}:0", headers=takes)
+        reader, _ = await client.connect(VISITOR, text)
+        head = await with_timeout(reader.readuntil(b"\r\n\r\n"))
+        assert b"text/event-stream" in head
+        assert b"content-encoding" not in head.lower()
 
 
 async def test_a_method_that_a_path_does_not_have_is_told_those_that_it_has(page):

@@ -29,7 +29,7 @@ from himeji_server.web.request_costs import cost_of
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import cycle, islice
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 from himeji import rules
-from himeji.rules.errors import InvalidRequest, LimitExceeded, UnknownAccount
+from himeji.rules.errors import InvalidRequest, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji.wire.clock import FOR_PEOPLE
 from jinja2 import Environment
 from markupsafe import Markup
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import (
-    HTMLResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.commands import NewGame
@@ -29,11 +23,10 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import check_seats_of, is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import ConcurrencyLimit, too_large
+from himeji_server.rate_limits import too_large
 from himeji_server.web import schemas, turn_preview
 from himeji_server.web.browser_players import BrowserPlayers, set_cookie
 from himeji_server.web.games import GameViews, spectator_facts
-from himeji_server.web.server_sent_events import changes, pause
 
 CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
@@ -41,11 +34,9 @@ CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 NOBODY: Final = "nobody"
 """The seat of somebody who only wants to watch the house play."""
 
-_MOST_WATCHERS: Final = 256
 _FRAGMENTS: Final = ("head", "players", "seat", "log")
 _PLANNED_FRAGMENTS: Final = ("head", "players", "seat")
 """What depends on a turn that is being planned; the log does not."""
-
 
 Form = dict[str, list[str]]
 
@@ -66,7 +57,6 @@ class PlayPages:
         self._guests = guests
         self._templates = templates
         self._most_body_bytes = limits.page_body_bytes
-        self._watchers = ConcurrencyLimit("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
 
     def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         return {
@@ -84,25 +74,9 @@ class PlayPages:
         facts = await self._facts(request.path_params["game_id"], caller)
         return HTMLResponse(self._templates.get_template("game.html").render(facts))
 
-    async def news(self, request: Request) -> Response:
-        """The parts of the page that change, as they change."""
-        caller, game_id = await self._guests.find(request), request.path_params["game_id"]
-        known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
-        version = int(known) if known.isdecimal() and len(known) < 10 else 0
-        await self._use_cases.view(game_id)  # an unknown game is refused before the stream begins
-
-        async def content(_view: GameView) -> dict[str, Any]:
-            return self._parts(await self._facts(game_id, caller))
-
-        async def stream() -> AsyncIterator[str]:
-            try:
-                with self._watchers.slot("page"):
-                    async for text in changes(self._use_cases, game_id, version, content):
-                        yield text
-            except LimitExceeded as error:
-                yield pause(error.message, version)
-
-        return StreamingResponse(stream(), 200, {"cache-control": "no-store"}, "text/event-stream")
+    async def news(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
+        """The parts of the page that change, as they are now."""
+        return self._parts(await self._facts(game_id, caller))
 
     async def turn(self, request: Request) -> Response:
         """A turn that is being thought out: the board and the choices after some actions."""
@@ -140,6 +114,7 @@ class PlayPages:
     def _parts(self, facts: dict[str, Any]) -> dict[str, Any]:
         parts, game = self._fragments(facts, _FRAGMENTS), facts["game"]
         return {
+            "game": game["game_id"],
             "version": game["version"],
             "state": game["state"],
             "decision": game["decision"],

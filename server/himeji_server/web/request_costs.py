@@ -14,13 +14,16 @@ from himeji_server.limits import Limits
 from himeji_server.pagination import LARGEST_SIZE, STANDARD_SIZE
 from himeji_server.rate_limits import RateLimiter
 
+EVENT: Final = 10
+"""The cost of an event: most of a page, with a board that others often drew before."""
+
 _PAGE: Final = 3
 _COSTS: Final = (
     (re.compile(r"/static/"), 1),
     (re.compile(r"/(?:api/)?games/[^/]+/replay"), 20),
     (re.compile(r"/api/games/[^/]+/boards/"), 20),
     (re.compile(r"/games/[^/]+/turn$"), 20),
-    (re.compile(r"/(?:$|api/arena|bots/|api/bots/)"), 10),
+    (re.compile(r"/(?:$|api/arena|events$|bots/|api/bots/)"), 10),
     (re.compile(r"/(?:api/)?rulesets/"), 10),
 )
 _LIST: Final = re.compile(r"/(?:api/)?games/?$")

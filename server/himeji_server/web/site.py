@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.assembly import LadderAssembly
+from himeji_server.rate_limits import RateLimiter
 from himeji_server.settings import HOST, Settings
 from himeji_server.web import openapi, rulesets, schemas
 from himeji_server.web.browser_players import BrowserPlayers
@@ -32,6 +33,7 @@ from himeji_server.web.middleware import SecurityMiddleware
 from himeji_server.web.openapi import Route
 from himeji_server.web.play_pages import PlayPages
 from himeji_server.web.request_costs import request_limiter
+from himeji_server.web.server_sent_events import EventStreams
 from himeji_server.web.static_files import StaticFiles
 from himeji_server.web.template_filters import environment
 
@@ -61,15 +63,16 @@ class SiteParts:
 def build(parts: SiteParts) -> ASGIApp:
     """The whole site, wrapped in its middleware."""
     limits = parts.settings.limits
-    site = Site(parts)
+    rate_limiter = request_limiter(limits)
+    site = Site(parts, rate_limiter)
     compressed = GZipMiddleware(site.app(), _LEAST_COMPRESSED_BYTES, _COMPRESSION_LEVEL)
-    return SecurityMiddleware(compressed, limits, request_limiter(limits), site.errors.respond)
+    return SecurityMiddleware(compressed, limits, rate_limiter, site.errors.respond)
 
 
 class Site:
     """The handlers of all routes."""
 
-    def __init__(self, parts: SiteParts) -> None:
+    def __init__(self, parts: SiteParts, rate_limiter: RateLimiter) -> None:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
@@ -79,6 +82,9 @@ class Site:
         limits = parts.settings.limits
         self._play_pages = PlayPages(
             parts.use_cases, self._games, self._players, self._templates, limits
+        )
+        self._events = EventStreams(
+            parts.use_cases, self._players, self._play_pages.news, limits, rate_limiter
         )
         self._static = StaticFiles()
         self.errors = ErrorPages(self._templates)
@@ -114,12 +120,12 @@ class Site:
             "/games": html("games.html", self._game_list),
             "/games/{game_id}": self._play_pages.page,
             "/games/{game_id}/turn": self._play_pages.turn,
-            "/games/{game_id}/news": self._play_pages.news,
             "/games/{game_id}/replay": html("replay.html", self._replay),
             "/rulesets": html("rulesets.html", _rulesets),
             "/rulesets/{ruleset}": html("ruleset.html", _ruleset),
             "/rulesets/{ruleset}/components": html("components.html", _ruleset),
             "/rulesets/{ruleset}/actions": html("actions.html", _ruleset),
+            "/events": self._events.open,
             "/static/{name}": self._static.handle,
         }
 

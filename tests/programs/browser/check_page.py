@@ -53,11 +53,12 @@ def visit(chromium, place):
     """Opens pages, and checks at the end that none had an error or a foreign request."""
     contexts, problems = [], []
 
-    def open_page(path, **look):
+    def open_page(path, *, script="", **look):
         context = chromium.new_context(
             base_url=place.page, viewport=look.pop("size", DESKTOP), **look
         )
         contexts.append(context)
+        context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: problems.append(str(error)))
@@ -87,9 +88,10 @@ def test_the_home_page_leads_everywhere_and_can_be_used_by_keyboard(visit):
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
 
 
-def test_a_live_game_advances_before_the_eyes(visit, place):
+@pytest.mark.parametrize("script", ["", "delete window.SharedWorker"], ids=["shared", "alone"])
+def test_a_live_game_advances_before_the_eyes(visit, place, script):
     game_id = place.new_game("local/first", "local/second")
-    page = visit(f"/games/{game_id}")
+    page = visit(f"/games/{game_id}", script=script)
     expect(page.locator(".sheet svg")).to_be_visible()
     for number in (1, 2):
         place.act(game_id)
@@ -100,6 +102,42 @@ def test_a_live_game_advances_before_the_eyes(visit, place):
         pass
     expect(page.get_by_text("over, finished")).to_be_visible(timeout=TIMEOUT_MS)
     page.locator(".breakdown").first.wait_for(state="attached")
+
+
+def test_many_live_games_in_tabs_of_one_browser_leave_room_for_other_pages(visit, place):
+    game_ids = [place.new_game("local/first", "local/second") for _ in range(7)]
+    first = visit(f"/games/{game_ids[0]}")
+    tabs = [first, *(first.context.new_page() for _ in game_ids[1:])]
+    for tab, game_id in zip(tabs, game_ids, strict=True):
+        tab.goto(f"/games/{game_id}")
+        tab.locator(".game[data-ready]").wait_for()
+    for game_id in game_ids:
+        place.act(game_id)
+    for tab in tabs:
+        expect(tab.locator(".log .act")).to_have_count(1)
+    ladders = first.context.new_page()
+    ladders.goto("/ladders")
+    expect(ladders.get_by_role("heading", level=1)).to_have_text("Ladders")
+
+
+SHOW = """(state) => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_a_tab_that_cannot_be_seen_follows_nothing_and_catches_up_later(visit, place):
+    game_id = place.new_game("local/first", "local/second")
+    page, other = visit(f"/games/{game_id}"), visit(f"/games/{game_id}")
+    for tab in (page, other):
+        tab.locator(".game[data-ready]").wait_for()
+    page.evaluate(SHOW, "hidden")
+    page.wait_for_timeout(500)
+    place.act(game_id)
+    expect(other.locator(".log .act")).to_have_count(1)
+    expect(page.locator(".log .act")).to_have_count(0)
+    page.evaluate(SHOW, "visible")
+    expect(page.locator(".log .act")).to_have_count(1)
 
 
 def test_a_replay_is_stepped_through_by_keys_slider_turns_and_played(visit, place):

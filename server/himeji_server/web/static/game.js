@@ -1,4 +1,5 @@
 // The page of a game: follows it as it goes on, and lets a person think a turn out before it is sent.
+import { follow } from "./follow.js";
 import { ask, clock, draw, write } from "./parts.js";
 
 const game = document.querySelector(".game");
@@ -25,7 +26,6 @@ function show(parts) {
     }
   }
   mark();
-  game.dispatchEvent(new CustomEvent("shown"));
 }
 
 // --- places on the board ---------------------------------------------------------------------
@@ -156,14 +156,17 @@ function hear(facts) {
   show(facts.parts);
 }
 
-if (game.dataset.state !== "over") {
-  const source = new EventSource(`${address}/news?version=${game.dataset.version}`);
-  source.addEventListener("news", (event) => hear(JSON.parse(event.data)));
-  source.addEventListener("end", () => source.close());
-  source.addEventListener("pause", (event) => say(`${JSON.parse(event.data).why}; trying again`));
-  source.addEventListener("error", () => say("the arena does not answer; trying again"));
-  source.addEventListener("open", () => say(""));
+function receive({ kind, facts }) {
+  if (kind === "news") hear(facts);
+  else if (kind === "lost") say("The arena does not answer; trying again.");
+  else if (!busy) say("");
 }
+
+function wanted() {
+  return game.dataset.state === "over" ? undefined : Number(game.dataset.version);
+}
+
+if (game.dataset.state !== "over") follow(game.dataset.game, wanted, receive);
 
 setInterval(() => {
   for (const each of game.querySelectorAll(".clock[data-running]")) {
