@@ -50,10 +50,13 @@ def chromium():
 
 @pytest.fixture
 def visit(chromium, place):
-    """Opens pages, and checks at the end that none had an error or a foreign request."""
+    """Opens pages, and checks at the end that none had an error or a foreign request.
+
+    `calm=False` is for pages that are made to fail, which browsers report as errors.
+    """
     contexts, problems = [], []
 
-    def open_page(path, *, script="", **look):
+    def open_page(path, *, calm=True, script="", **look):
         context = chromium.new_context(
             base_url=place.page, viewport=look.pop("size", DESKTOP), **look
         )
@@ -63,9 +66,10 @@ def visit(chromium, place):
         page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on(
-            "console", lambda entry: problems.append(entry.text) if entry.type == "error" else 0
-        )
+        if calm:
+            page.on(
+                "console", lambda entry: problems.append(entry.text) if entry.type == "error" else 0
+            )
         foreign = re.compile(rf"^(?!{re.escape(place.page)})")
         page.on("request", lambda r: problems.append(r.url) if foreign.match(r.url) else 0)
         page.goto(path)
@@ -210,8 +214,8 @@ def test_a_person_plays_a_whole_game_by_clicking_legal_actions(visit):
     expect(page.get_by_text("over, finished")).to_be_visible()
 
 
-def sit_down(visit):
-    page = visit("/play")
+def sit_down(visit, **look):
+    page = visit("/play", **look)
     page.locator('form[aria-labelledby="play-solo"] button[value="0"]').click()
     page.locator(".game[data-ready] .turn").wait_for()
     return page
@@ -247,6 +251,37 @@ def test_a_turn_is_planned_by_the_keyboard_and_not_sent_before_it_is_confirmed(v
     page.keyboard.press("Enter")
     expect(page.locator(".asked.unconfirmed")).to_have_count(0)
     assert version_of(page) > before
+
+
+def test_a_plan_survives_a_lost_connection_and_goes_on_by_itself(visit):
+    open_one = page = None
+    for _ in range(20):  # after some deals, every first action goes to chance
+        page = sit_down(visit, calm=False)
+        open_one = page.locator(".choices:not(.free) button:not([data-reveals])").first
+        if open_one.count():
+            break
+    open_one.click()
+    steps = page.locator(".steps li")
+    expect(steps).to_have_count(1)
+    page.context.set_offline(True)
+    page.locator(".choices:not(.free) button, [data-do=confirm]").first.click()
+    status = page.locator("#status")
+    expect(status).to_contain_text("The arena cannot be reached. Your turn so far is kept.")
+    expect(steps).to_have_count(1)
+    page.context.set_offline(False)
+    expect(status).to_be_empty()
+    expect(steps).not_to_have_count(1)
+
+
+def test_a_clock_that_is_low_is_seen_in_its_colour_and_in_the_title(visit):
+    page = sit_down(visit)
+    assert page.title().startswith("Your turn")
+    clock = page.locator(".clock[data-mine]")
+    expect(clock).not_to_have_class(re.compile("low"))
+    clock.evaluate("(each) => { each.dataset.ms = 59000 }")
+    expect(clock).to_have_class(re.compile("low"))
+    expect(page).to_have_title(re.compile(r"^0:5\d left! "))
+    assert min(page.evaluate(CONTRAST, ".clock.low")) >= 4.5
 
 
 def test_a_person_gives_up(visit):
