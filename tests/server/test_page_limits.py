@@ -6,10 +6,12 @@ On loopback another address is another client: 127.0.0.1 is the visitor, 127.0.0
 import asyncio
 import gzip
 import json
+import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import grpc
+import h11
 import pytest
 from himeji.v1 import game_service_pb2 as games_pb2
 from himeji.v1.game_pb2 import SeatPlan
@@ -235,13 +237,41 @@ async def test_a_body_that_is_too_large_is_told_so_and_not_read_for_ever(page, f
 async def test_a_header_that_is_too_large_is_refused_in_one_part_or_several(page):
     async with page() as client:
         large = f"x-more: {'m' * 40_000}\r\n"
-        answer = await client.ask("/ladders", headers=f"accept: application/json\r\n{large}")
-        assert (answer.status, answer.json["reason"]) == (431, "MESSAGE_TOO_LARGE")
+        assert (await client.ask("/ladders", headers=large)).status == 431
         assert (await client.ask(f"/ladders?{'q' * 20_000}")).status == 431
+        hardly = f"accept: application/json\r\nx-more: {'m' * Limits.page_header_bytes}\r\n"
+        answer = await client.ask("/ladders", headers=hardly)
+        assert (answer.status, answer.json["reason"]) == (431, "MESSAGE_TOO_LARGE")
         reader, _ = await client.connect(VISITOR, f"GET / HTTP/1.1\r\n{large[:20_000]}")
         assert Answer(await ended(reader)).status == 431
         fits = f"x-more: {'m' * 15_000}\r\n"
         assert (await client.ask("/ladders", headers=fits)).status == 200
+
+
+async def test_a_header_of_many_lines_is_refused_before_they_are_read(page, monkeypatch):
+    sizes, parse = [], h11.Connection.next_event
+
+    def next_event(connection):
+        sizes.append(len(connection.trailing_data[0]))
+        return parse(connection)
+
+    monkeypatch.setattr(h11.Connection, "next_event", next_event)
+    async with page() as client:
+        many = "a:b\r\n" * 40_000
+        first = request("/static/icon.svg")
+        for text in (request("/", headers=many), first + request("/", headers=many)):
+            reader, _ = await client.connect(BAD, text)
+            assert b"HTTP/1.1 431" in await ended(reader)
+    assert max(sizes) < 2 * Limits.page_header_bytes
+
+
+async def test_requests_that_come_together_are_answered_in_order(page):
+    async with page() as client:
+        paths = ["/static/icon.svg", "/static/page.css", "/nowhere", "/ladders"] * 8
+        last = request("/ladders", headers="connection: close\r\n")
+        reader, _ = await client.connect(VISITOR, "".join(map(request, paths)) + last)
+        found = re.findall(rb"HTTP/1.1 (\d+)", await ended(reader))
+        assert found == [b"200", b"200", b"404", b"200"] * 8 + [b"200"]
 
 
 async def test_nonsense_is_a_bad_request(page):

@@ -110,10 +110,11 @@ class SecurityMiddleware:
         """Count the request for its address; raises RateLimited, HTTPException."""
         address = addresses.of_host((scope.get("client") or ("", 0))[0])
         set_address(address)
-        self._rate_limiter.acquire(address, cost_of(scope["path"], scope["query_string"]))
         size, most = _header_size(scope), self._limits.page_header_bytes
         if size > most:
+            self._rate_limiter.acquire(address)
             raise header_too_large(size, most)
+        self._rate_limiter.acquire(address, cost_of(scope["path"], scope["query_string"]))
 
 
 def _header_size(scope: Scope) -> int:
