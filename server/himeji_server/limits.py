@@ -170,6 +170,48 @@ class Limits:
     resumed_games: int = 1_000
     """Games that one Hello resumes; house bots, whose games have no limit, have none here."""
 
+    page_connections: int = 1_000
+    """HTTP connections of the page per process; a new one closes the one that is idle longest."""
+
+    page_connections_per_address: int = 128
+    """Of these, per address; a new one closes the address's own that is idle longest."""
+
+    page_header_seconds: float = 10.0
+    """How long a client may take for the header of a request, the first one from the connect on."""
+
+    page_idle_seconds: int = 15
+    """How long a connection of the page may be idle between two requests."""
+
+    page_body_seconds: float = 10.0
+    """How long the body of a request may take."""
+
+    page_write_seconds: float = 30.0
+    """How long a client may take to read what was sent; then its connection is closed."""
+
+    page_header_bytes: int = 16_384
+    """Request line and headers of a request."""
+
+    page_body_bytes: int = 16_384
+    """The body of a request: the page's forms are a fraction of this."""
+
+    page_discarded_bytes: int = 262_144
+    """Body bytes that are read and thrown away, so that the client reads why it was refused."""
+
+    event_streams: int = 256
+    """Server-sent event streams of the page per process."""
+
+    event_streams_per_address: int = 8
+    """Of these, per address; a browser opens one for all its tabs."""
+
+    games_per_event_stream: int = 16
+    page_requests_per_second: int = 500
+    page_requests_at_once: int = 3_000
+    """Requests of the page per address; a page that costs more counts as several requests."""
+
+    page_refusal_seconds: float = 0.5
+    """How long a request beyond the rate waits for its refusal, so that it cannot be asked again
+    at once: a refusal costs nearly as much as a small page."""
+
     @property
     def bytes_read(self) -> int:
         """What gRPC reads of a message: enough to refuse a slightly larger one with a reason."""

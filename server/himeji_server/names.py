@@ -75,6 +75,11 @@ def check_not_reserved(name: str) -> None:
         raise AlreadyExists(f"the name {name} {looks}is reserved", {"kind": "owner", "name": name})
 
 
+def plays_in_browser(bot: str) -> bool:
+    """Whether a bot is a guest: a person at the page, who plays without a stream."""
+    return owner_of(bot) == GUEST
+
+
 def owner_name(text: str, field: str = "owner") -> str:
     """Check the name of an owner; raises InvalidRequest."""
     if _NAME.fullmatch(text) is None:

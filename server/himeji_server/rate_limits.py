@@ -64,17 +64,17 @@ class TokenBucket:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
 
-    def acquire(self, tokens: int = 1) -> None:
+    def acquire(self, cost: int = 1) -> None:
         """Take tokens; raises RateLimited with the time until there are so many.
 
         What costs more than the bucket holds takes all but one, which its call has taken before.
         """
-        tokens = max(1, min(tokens, self.at_once - 1))
+        cost = max(1, min(cost, self.at_once - 1))
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
-        if self._tokens < tokens:
-            wait = (tokens - self._tokens) / self.per_second
+        if self._tokens < cost:
+            wait = (cost - self._tokens) / self.per_second
             raise RateLimited(
                 f"more than {self.per_second} a second: wait",
                 {
@@ -83,7 +83,7 @@ class TokenBucket:
                     RETRY_AFTER: str(int(wait * 1000) + 1),
                 },
             )
-        self._tokens -= tokens
+        self._tokens -= cost
 
     @property
     def full(self) -> bool:
@@ -98,8 +98,8 @@ class RateLimiter:
         self._name, self._per_second, self._at_once = name, per_second, at_once
         self._buckets: dict[str, TokenBucket] = {}
 
-    def acquire(self, key: str, calls: int = 1) -> None:
-        """Count a call, or several; raises RateLimited."""
+    def acquire(self, key: str, cost: int = 1) -> None:
+        """Count a call, which may cost as much as several; raises RateLimited."""
         if key in UNLIMITED:
             return
         bucket = self._buckets.get(key)
@@ -107,14 +107,17 @@ class RateLimiter:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
-        bucket.acquire(calls)
+        bucket.acquire(cost)
 
 
 class ConcurrencyLimit:
-    """A concurrency limit: how many streams are open at once, per owner and in all."""
+    """A concurrency limit: how many streams are open at once, per owner or address, and in all."""
 
-    def __init__(self, name: str, per_owner: int, in_all: int | None = None) -> None:
+    def __init__(
+        self, name: str, per_owner: int, in_all: int | None = None, *, per: str = "owner"
+    ) -> None:
         self._name, self._per_owner, self._in_all = name, per_owner, in_all
+        self._per = per
         self._open: Counter[str] = Counter()
 
     def full_error(self) -> LimitExceeded | None:
@@ -127,13 +130,13 @@ class ConcurrencyLimit:
 
     @contextmanager
     def slot(self, owner: str) -> Iterator[None]:
-        """Hold a slot for an owner; raises LimitExceeded."""
+        """Hold a slot for an owner or address; raises LimitExceeded."""
         full_error = self.full_error()
         if full_error is not None:
             raise full_error
         if owner not in UNLIMITED and self._open[owner] >= self._per_owner:
-            sentence = f"an owner may have {{}} {self._name} open"
-            raise exceeded(f"{self._name}_per_owner", self._per_owner, sentence)
+            sentence = f"an {self._per} may have {{}} {self._name} open"
+            raise exceeded(f"{self._name}_per_{self._per}", self._per_owner, sentence)
         self._open[owner] += 1
         try:
             yield

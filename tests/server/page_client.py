@@ -69,12 +69,14 @@ class Visitor:
         kind = {"content-type": "application/x-www-form-urlencoded"}
         return self.ask("POST", path, urlencode(fields, doseq=True), **site | kind | headers)
 
-    def news(self, path, **headers):
-        """The events of a stream, one after the other: name and content."""
+    def events(self, versions, **headers):
+        """The events of the stream of some games: name and content, one after the other."""
+        games = ",".join(f"{game_id}:{version}" for game_id, version in versions.items())
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
-            connection.request("GET", path, headers=self._headers(headers))
+            connection.request("GET", f"/events?games={games}", headers=self._headers(headers))
             response = connection.getresponse()
+            assert response.status == 200, response.read()
             assert response.headers["content-type"].startswith("text/event-stream")
             name = ""
             for line in response:

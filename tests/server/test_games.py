@@ -510,6 +510,14 @@ async def test_a_flag_falls_by_any_host_and_says_whether_the_bot_was_there(
     assert (fallen.charged, fallen.left) == (1, 0)  # what was left, and not more
 
 
+async def test_a_person_at_the_page_is_slow_and_not_disconnected(one):
+    game_id = (await one.commands.create(new_game(clock=Clock(1, 0)))).game_id
+    for bot in ("guest/browser-1", "guest/browser-2"):
+        await one.commands.join(game_id, range(2), SeatRequest(bot, 1, b"", ""))
+    table = await until_over(one, game_id)
+    assert sorted(seat_reasons(table)) == ["OUTLASTED", "TIMEOUT"]
+
+
 async def test_an_answer_after_the_flag_is_not_played_by_whomever_it_comes_to(one, two):
     game_id = await begun(one, clock=Clock(1, 0))
     table = await one.live_games.view(game_id)

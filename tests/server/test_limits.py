@@ -79,7 +79,10 @@ def test_every_constant_of_the_module_is_on_the_page():
 
 def test_every_error_of_the_page_is_one_of_the_contract():
     named = {name for row in ROWS.values() for name in re.findall(r"`([A-Z_]+)`", row[2])}
-    assert named == {"MESSAGE_TOO_LARGE", "LIMIT_EXCEEDED", "RATE_LIMITED", "SLOW_READER"}
+    assert named == {
+        *("MESSAGE_TOO_LARGE", "LIMIT_EXCEEDED", "RATE_LIMITED", "SLOW_READER"),
+        "INVALID_REQUEST",
+    }
     assert all(f"ERROR_REASON_{name}" in set(ErrorReason.keys()) for name in named)
 
 
@@ -136,6 +139,19 @@ def test_a_slot_is_free_again_when_it_is_released():
         assert full.value.details == {"limit": "streams", "allowed": "2", RETRY_AFTER: "10000"}
     with places.slot("ada"):
         pass
+
+
+def test_a_call_can_cost_as_much_as_several():
+    now = [0.0]
+    bucket = TokenBucket("calls", per_second=4, at_once=10, clock=lambda: now[0])
+    bucket.acquire(4)
+    bucket.acquire(5)
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.acquire(3)
+    assert refused.value.details[RETRY_AFTER] == "501"
+    bucket.acquire(1)
+    with pytest.raises(errors.RateLimited):
+        bucket.acquire()
 
 
 # A real arena

@@ -11,7 +11,9 @@ from himeji import rules
 from himeji.v1 import account_service_pb2 as accounts, game_service_pb2 as games
 from himeji.wire.verification import checks
 from himeji_server.limits import AccountLimits
+from himeji_server.names import plays_in_browser
 from himeji_server.web import browser_players
+from himeji_server.web.template_filters import environment
 
 from tests.server.page_client import HOSTILE, opened_place
 
@@ -70,6 +72,41 @@ def test_the_first_page_with_all_that_it_loads_is_small(place):
     page = visitor.get("/")
     loaded = set(re.findall(r'(?:src|href)="(/static/[^"]*)"', page.text))
     assert sum(len(visitor.get(path).body) for path in loaded) + len(page.body) < 100_000
+
+
+def standing(place, mean, uncertainty):
+    rating = {"mean": mean, "uncertainty": uncertainty, "conservative": mean - 3 * uncertainty}
+    return {
+        "place": place,
+        "bot": f"ada/bot-{place}",
+        "bot_version": 1,
+        "rating": rating,
+        "games": 9,
+        "rank_counts": [5, 4],
+        "mean_score": 40.0,
+        "end_reasons": {},
+    }
+
+
+def test_a_ladder_shows_the_number_that_orders_it():
+    ladder = {
+        "name": "base-2p",
+        "title": "The White Castle",
+        "seats": 2,
+        "options": {},
+        "season": 1,
+        "playing": 0,
+        "waiting": 0,
+        "ruleset": "base",
+    }
+    rows = [standing(2, 24.35, 5.31), standing(3, 27.10, 6.51)]
+    content = {"ladder": ladder, "games": 9, "standings": rows, "next_page_token": ""}
+    page = environment().get_template("ladder.html").render(content)
+    assert "ordered by the rating: the mean minus three times its uncertainty" in page
+    columns = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', page)
+    cells = [re.findall(r"<t[dh][ >].*?</t[dh]>", row) for row in page.split("<tr>")[2:]]
+    ratings = [row[columns.index("Rating")] for row in cells]
+    assert [re.search(r"<b>([\d.]+)</b>", cell)[1] for cell in ratings] == ["8.4", "7.6"]
 
 
 def test_reconstructed_parts_are_labelled_wherever_components_are_shown(place):
@@ -163,7 +200,7 @@ def test_a_list_of_games_keeps_its_filters_from_page_to_page(place, finished):
 
 def test_a_form_that_is_too_large_or_nonsense_is_refused(place):
     visitor = place.visitor()
-    assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 429
+    assert visitor.post("/play", {"ruleset": "x" * 20_000}).status == 413
     assert visitor.post("/play", {"ruleset": "solo", "seats": "two"}).status == 400
     assert visitor.post("/play", {"ruleset": "solo", "seat": "7"}).status == 400
     assert visitor.post("/play", {"ruleset": "solo", "clock": "0"}).status == 400
@@ -251,9 +288,9 @@ def test_a_game_that_goes_on_keeps_its_key_to_itself(place):
 
 def test_a_game_is_followed_action_by_action_to_its_end(place):
     game_id, visitor = place.new_game("local/first", "local/second"), place.visitor()
-    stream = visitor.news(f"/games/{game_id}/news?version=0")
+    stream = visitor.events({game_id: 0})
     name, first = next(stream)
-    assert (name, first["state"]) == ("news", "playing")
+    assert (name, first["game"], first["state"]) == ("news", game_id, "playing")
     assert set(first["parts"]) == {"head", "players", "seat", "log", "board"}
     place.act(game_id)
     name, second = next(stream)
@@ -297,7 +334,7 @@ def test_a_person_thinks_a_turn_out_takes_it_back_and_sends_it_whole(place):
             break
     facts = visitor.json(f"/api/games/{game_id}")["game"]
     assert facts["options"] == {"difficulty": "hard"}
-    assert facts["seats"][0]["bot"].startswith("guest/browser-")
+    assert plays_in_browser(facts["seats"][0]["bot"])
     assert planned
     assert visitor.json(f"/api/games/{game_id}")["game"]["version"] == facts["version"]
     _, back = visitor.plan(game_id)

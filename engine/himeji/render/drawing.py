@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from himeji.render.castle import page, picture
 from himeji.render.duel import page as duel_page, picture as duel_picture
+from himeji.render.situation import unconfirmed_turn
 from himeji.rules import Game
 from himeji.rules.errors import Unsupported
 
@@ -48,9 +49,13 @@ def text(game: Game, *, colour: bool = False) -> str:
     return _family(game).text(game, colour=colour)
 
 
-def svg(game: Game) -> str:
-    """The position as a complete SVG document."""
-    return _family(game).svg(game)
+def svg(game: Game, *, unconfirmed: int | None = None) -> str:
+    """The position as a complete SVG document.
+
+    `unconfirmed` is the seat that has planned the turn which led to it, and may still take it back.
+    """
+    with unconfirmed_turn(unconfirmed):
+        return _family(game).svg(game)
 
 
 class Drawing:

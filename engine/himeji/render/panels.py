@@ -10,7 +10,7 @@ from himeji.render.icons import ICONS, badge, icon
 from himeji.render.page_blocks import Group
 from himeji.render.palette import CLANS, EDGE, INK, LIGHT_ROW, MUTED, ON_DARK, PANEL
 from himeji.render.phrases import EXPLAINED, dagger, parted, phrase
-from himeji.render.situation import answers, asked, foremost, goods_of, points, who
+from himeji.render.situation import answers, asked, decider, foremost, goods_of, points, who
 from himeji.rules.clans import ClanGame
 from himeji.rules.components import AnyComponent
 from himeji.rules.constants import GOOD_NAMES, INFLUENCE, UNLIMITED
@@ -125,7 +125,7 @@ def seat_name(game: ClanGame, canvas: Canvas, seat: int) -> None:
     )
     badge(canvas, seat, 28, 20, 12)
     canvas.text(48, 26, who(game, seat).capitalize(), size=16, bold=True)
-    if game.to_move == seat:
+    if decider(game) == seat:
         canvas.text(120, 26, "decides now", size=12, fill=look.fill, bold=True)
     canvas.text(canvas.width - PAD, 26, points(game, seat), size=14, bold=True, anchor="end")
 

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
 from himeji.rules.clans import ClanGame
 from himeji.rules.constants import RIVAL_GOODS
+
+_UNCONFIRMED: Final[ContextVar[int | None]] = ContextVar("unconfirmed", default=None)
+"""Not an argument, because everything that draws takes a game, and few parts need this."""
+
+
+@contextmanager
+def unconfirmed_turn(seat: int | None) -> Iterator[None]:
+    """Draw a turn that this seat has planned and not confirmed: it is the one that decides."""
+    token = _UNCONFIRMED.set(seat)
+    try:
+        yield
+    finally:
+        _UNCONFIRMED.reset(token)
 
 
 def who(game: ClanGame, clan: int) -> str:
@@ -26,6 +44,9 @@ def goods_of(game: ClanGame, clan: int) -> list[int]:
 
 def asked(game: ClanGame) -> str:
     """Whose decision it is and what is asked, or how the game ended."""
+    seat = _UNCONFIRMED.get()
+    if seat is not None:
+        return f"seat {seat} has not confirmed this turn yet"
     if game.to_move is not None:
         return f"seat {game.to_move} is asked to {game.stack[-1].question(game)}"
     best = [seat for seat, rank in enumerate(game.ranking()) if rank == 1]
@@ -34,9 +55,16 @@ def asked(game: ClanGame) -> str:
     return f"{winners} {verb} won with {game.scores()[best[0]]} points"
 
 
+def decider(game: ClanGame) -> int | None:
+    """The seat that decides now, None when the game is over."""
+    seat = _UNCONFIRMED.get()
+    return game.to_move if seat is None else seat
+
+
 def foremost(game: ClanGame) -> int:
     """The seat that is asked, or the first winner."""
-    return game.to_move if game.to_move is not None else game.ranking().index(1)
+    seat = decider(game)
+    return seat if seat is not None else game.ranking().index(1)
 
 
 def points(game: ClanGame, seat: int) -> str:
@@ -46,5 +74,7 @@ def points(game: ClanGame, seat: int) -> str:
 
 
 def answers(game: ClanGame) -> list[str]:
-    """The legal answers, each with its action id."""
+    """The legal answers, each with its action id; none before a turn is confirmed."""
+    if _UNCONFIRMED.get() is not None:
+        return []
     return [f"{action} {game.ruleset.actions.text(action)}" for action in game.legal()]

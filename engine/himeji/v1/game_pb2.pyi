@@ -69,7 +69,9 @@ class _EndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EndReason.V
     END_REASON_RESIGNED: _EndReason.ValueType  # 2
     """The seat resigned."""
     END_REASON_TIMEOUT: _EndReason.ValueType  # 3
-    """The seat's flag fell while its bot was connected."""
+    """The seat's flag fell while its bot was connected, or it was a person's at the arena page, who
+    needs no connection.
+    """
     END_REASON_DISCONNECTED: _EndReason.ValueType  # 4
     """The seat's flag fell while its bot had no connection."""
     END_REASON_STRIKES: _EndReason.ValueType  # 5
@@ -106,7 +108,9 @@ END_REASON_FINISHED: EndReason.ValueType  # 1
 END_REASON_RESIGNED: EndReason.ValueType  # 2
 """The seat resigned."""
 END_REASON_TIMEOUT: EndReason.ValueType  # 3
-"""The seat's flag fell while its bot was connected."""
+"""The seat's flag fell while its bot was connected, or it was a person's at the arena page, who
+needs no connection.
+"""
 END_REASON_DISCONNECTED: EndReason.ValueType  # 4
 """The seat's flag fell while its bot had no connection."""
 END_REASON_STRIKES: EndReason.ValueType  # 5

@@ -79,7 +79,10 @@ _ADDRESS: Final[ContextVar[str]] = ContextVar("address", default=addresses.UNKNO
 
 
 def set_address(address: str) -> None:
-    """Set the address from which the call of this task came; only the authoriser does."""
+    """Set the address from which the call of this task came.
+
+    Only the authoriser and the page's middleware do.
+    """
     _ADDRESS.set(address)
 
 

@@ -25,6 +25,7 @@ from himeji.wire.results import result
 from himeji_server.games.answers import Answer, Receipt
 from himeji_server.games.live_game import GivenAnswer, LiveGame, asked_seat, new_engine
 from himeji_server.games.live_games import LiveGames
+from himeji_server.names import plays_in_browser
 from himeji_server.store.game_commit import CommitWriter
 from himeji_server.store.game_index import changes_of_state
 from himeji_server.store.game_records import (
@@ -201,8 +202,12 @@ class Commits:
         return await self.live_games.refresh(game.game_id)
 
     async def flag_reason(self, bot: str) -> EndReason.ValueType:
-        """Why a bot's time ran out: it was slow, or it was not connected."""
-        return flag_fall_reason(connected=bool(await self._presence.holder(bot)))
+        """Why a bot's time ran out: it was slow, or it was not connected.
+
+        A person at the page has no stream that could be lost, and so was slow.
+        """
+        connected = plays_in_browser(bot) or bool(await self._presence.holder(bot))
+        return flag_fall_reason(connected=connected)
 
     async def lose_seat(
         self,

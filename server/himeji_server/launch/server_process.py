@@ -93,7 +93,9 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             listener = web.bind_socket(settings.http_port, shared=settings.processes > 1)
             http_port = listener.getsockname()[1]
             parts = site.SiteParts(settings, port, games.use_cases, ladder, accounts)
-            await stack.enter_async_context(web.serving(site.build(parts), listener))
+            await stack.enter_async_context(
+                web.serving(site.build(parts), listener, settings.limits)
+            )
         stack.push_async_callback(_drain, server, readiness, playing)
         await readiness.set(ready=True)
         await server.start()

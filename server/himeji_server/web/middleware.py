@@ -1,4 +1,4 @@
-"""Middleware of the page: checks of host and origin, rate limit, security headers, one log line.
+"""Middleware of the page: rate limit, size of the header, host, origin, security headers, log line.
 
 The page is for browsers on this machine. Requests with another host name (DNS rebinding), forms
 and scripts of other sites (CSRF), and frames are refused.
@@ -6,23 +6,31 @@ and scripts of other sites (CSRF), and frames are refused.
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
 from himeji.rules.errors import RateLimited
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from himeji_server import addresses
+from himeji_server.accounts.caller import set_address
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import RateLimiter
+from himeji_server.web.error_pages import header_too_large
+from himeji_server.web.request_costs import cost_of
 
 HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {
     "content-security-policy": POLICY,
@@ -35,18 +43,24 @@ HEADERS: Final = {
 }
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _LONGEST_LOGGED_PATH: Final = 120
+_TOO_MANY_REQUESTS: Final = 429
 
 _log = structlog.get_logger(__name__)
+
+Respond = Callable[[Request, Exception], Awaitable[Response]]
+"""Makes the answer for an error."""
 
 
 class SecurityMiddleware:
     """Wraps the whole site."""
 
-    def __init__(self, site: ASGIApp, limits: Limits) -> None:
+    def __init__(
+        self, site: ASGIApp, limits: Limits, rate_limiter: RateLimiter, respond: Respond
+    ) -> None:
         self._site = site
-        self._rate_limiter = RateLimiter(
-            "calls_per_second", limits.calls_per_second, limits.calls_at_once
-        )
+        self._limits = limits
+        self._rate_limiter = rate_limiter
+        self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; the site has answered and logged what it raises after that."""
@@ -65,28 +79,48 @@ class SecurityMiddleware:
             await send(message)
 
         try:
-            refusal = self._refusal(scope)
+            refusal = await self._refusal(scope)
             await (refusal or self._site)(scope, receive, send_with_headers)
         except Exception:
             if not status:
                 raise
         finally:
-            ms = round((time.perf_counter() - started) * 1000, 2)
-            path = str(scope["path"])[:_LONGEST_LOGGED_PATH]
-            _log.info("page", method=scope["method"], path=path, status=status, ms=ms)
+            if status != _TOO_MANY_REQUESTS:  # or who sends too many would also fill the log
+                ms = round((time.perf_counter() - started) * 1000, 2)
+                path = str(scope["path"])[:_LONGEST_LOGGED_PATH]
+                _log.info("page", method=scope["method"], path=path, status=status, ms=ms)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    async def _refusal(self, scope: Scope) -> ASGIApp | None:
+        try:
+            self._check_limits(scope)
+        except RateLimited as error:
+            await asyncio.sleep(self._limits.page_refusal_seconds)
+            return await self._respond(Request(scope), error)
+        except HTTPException as error:
+            return await self._respond(Request(scope), error)
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in HOSTS:
             return PlainTextResponse("this page answers to the names of this machine alone\n", 421)
         if scope["method"] not in _SAFE_METHODS and not _same_origin(headers, host):
             return PlainTextResponse("this request came from another site\n", 403)
-        try:
-            self._rate_limiter.acquire((scope.get("client") or ("", 0))[0])
-        except RateLimited as error:
-            return PlainTextResponse(f"{error.message}\n", 429)
         return None
+
+    def _check_limits(self, scope: Scope) -> None:
+        """Count the request for its address; raises RateLimited, HTTPException."""
+        address = addresses.of_host((scope.get("client") or ("", 0))[0])
+        set_address(address)
+        size, most = _header_size(scope), self._limits.page_header_bytes
+        if size > most:
+            self._rate_limiter.acquire(address)
+            raise header_too_large(size, most)
+        self._rate_limiter.acquire(address, cost_of(scope["path"], scope["query_string"]))
+
+
+def _header_size(scope: Scope) -> int:
+    """The bytes of request line and headers; h11 counts only what comes in several parts."""
+    headers = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+    return len(scope["raw_path"]) + len(scope["query_string"]) + headers
 
 
 def _name(host: str) -> str:

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import cycle, islice
 from typing import Any, Final
 from urllib.parse import parse_qs
 
-from himeji import render, rules
-from himeji.rules.errors import InvalidRequest, LimitExceeded, MessageTooLarge, UnknownAccount
+from himeji import rules
+from himeji.rules.errors import InvalidRequest, UnknownAccount
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 from himeji.wire.clock import FOR_PEOPLE
 from jinja2 import Environment
 from markupsafe import Markup
-from starlette.requests import Request
-from starlette.responses import (
-    HTMLResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from himeji_server import addresses
-from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.caller import Caller, current_address
 from himeji_server.games.commands import NewGame
 from himeji_server.games.live_game import GameView
 from himeji_server.games.seat_rules import check_seats_of, is_asked, seats_of
 from himeji_server.games.use_cases import STANDARD_STRIKES, GameUseCases
-from himeji_server.rate_limits import ConcurrencyLimit
-from himeji_server.web import turn_preview
+from himeji_server.limits import Limits
+from himeji_server.rate_limits import too_large
+from himeji_server.web import schemas, turn_preview
 from himeji_server.web.browser_players import BrowserPlayers, set_cookie
-from himeji_server.web.games import GameViews, game_facts, spectator_facts
-from himeji_server.web.server_sent_events import changes, pause
+from himeji_server.web.games import GameViews, spectator_facts
 
 CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 """The clocks that people choose from, by the minutes of their bank."""
@@ -41,9 +34,9 @@ CLOCKS: Final = {str(clock.bank_ms // 60_000): clock for clock in FOR_PEOPLE}
 NOBODY: Final = "nobody"
 """The seat of somebody who only wants to watch the house play."""
 
-_MOST_BYTES: Final = 16 << 10
-_MOST_WATCHERS: Final = 256
 _FRAGMENTS: Final = ("head", "players", "seat", "log")
+_PLANNED_FRAGMENTS: Final = ("head", "players", "seat")
+"""What depends on a turn that is being planned; the log does not."""
 
 Form = dict[str, list[str]]
 
@@ -57,12 +50,13 @@ class PlayPages:
         games: GameViews,
         guests: BrowserPlayers,
         templates: Environment,
+        limits: Limits,
     ) -> None:
         self._use_cases = use_cases
         self._games = games
         self._guests = guests
         self._templates = templates
-        self._watchers = ConcurrencyLimit("watchers", _MOST_WATCHERS, _MOST_WATCHERS)
+        self._most_body_bytes = limits.page_body_bytes
 
     def posts(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         return {
@@ -80,25 +74,9 @@ class PlayPages:
         facts = await self._facts(request.path_params["game_id"], caller)
         return HTMLResponse(self._templates.get_template("game.html").render(facts))
 
-    async def news(self, request: Request) -> Response:
-        """The parts of the page that change, as they change."""
-        caller, game_id = await self._guests.find(request), request.path_params["game_id"]
-        known = request.headers.get("last-event-id") or request.query_params.get("version", "0")
-        version = int(known) if known.isdecimal() and len(known) < 10 else 0
-        await self._use_cases.view(game_id)  # an unknown game is refused before the stream begins
-
-        async def content(_view: GameView) -> dict[str, Any]:
-            return self._parts(await self._facts(game_id, caller))
-
-        async def stream() -> AsyncIterator[str]:
-            try:
-                with self._watchers.slot("page"):
-                    async for text in changes(self._use_cases, game_id, version, content):
-                        yield text
-            except LimitExceeded as error:
-                yield pause(error.message, version)
-
-        return StreamingResponse(stream(), 200, {"cache-control": "no-store"}, "text/event-stream")
+    async def news(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
+        """The parts of the page that change, as they are now."""
+        return self._parts(await self._facts(game_id, caller))
 
     async def turn(self, request: Request) -> Response:
         """A turn that is being thought out: the board and the choices after some actions."""
@@ -107,19 +85,15 @@ class PlayPages:
         decision, actions = _decision(asked), _actions(asked)
         view = await self._use_cases.view(request.path_params["game_id"])
         turn = turn_preview.preview(view, caller, decision, actions)
-        game = game_facts(view, lambda _bot: False)
-        board = await asyncio.to_thread(render.svg, turn.engine)
+        board = await asyncio.to_thread(turn.picture)
         plan = turn_preview.describe(turn, decision, actions, board)
-        content = {"plan": plan, "game": game, "mine": [turn.seat]}
-        seat = self._templates.get_template("_seat.html").render(content)
-        return JSONResponse({"decision": decision, "parts": {"board": board, "seat": seat}})
+        facts = {**await self._spectator_facts(view), "plan": plan, "mine": seats_of(view, caller)}
+        parts = self._fragments(facts, _PLANNED_FRAGMENTS)
+        return JSONResponse({"decision": decision, "parts": parts | {"board": board}})
 
     async def _facts(self, game_id: str, caller: Caller | None) -> dict[str, Any]:
         """Everything that the page of a game shows."""
-        use_cases = self._use_cases
-        view = await use_cases.view(game_id)
-        connected = await use_cases.connected(view)
-        facts: dict[str, Any] = {**spectator_facts(view, connected.__contains__, use_cases.now())}
+        view = await self._use_cases.view(game_id)
         mine = seats_of(view, caller) if caller is not None else []
         turn, decision = None, view.stored.decision
         if caller is not None and mine and is_asked(view, caller):
@@ -127,14 +101,20 @@ class PlayPages:
         board = await self._games.board(view)
         plan = turn_preview.describe(turn, decision, (), board) if turn is not None else None
         # The drawing is markup of our own, everything in it escaped.
-        return facts | {"mine": mine, "plan": plan, "board": Markup(board)}  # noqa: S704
+        drawn = Markup(board)  # noqa: S704
+        return {**await self._spectator_facts(view), "mine": mine, "plan": plan, "board": drawn}
+
+    async def _spectator_facts(self, view: GameView) -> schemas.SpectatorView:
+        connected = await self._use_cases.connected(view)
+        return spectator_facts(view, connected.__contains__, self._use_cases.now())
+
+    def _fragments(self, facts: dict[str, Any], names: Sequence[str]) -> dict[str, str]:
+        return {name: self._templates.get_template(f"_{name}.html").render(facts) for name in names}
 
     def _parts(self, facts: dict[str, Any]) -> dict[str, Any]:
-        parts = {
-            name: self._templates.get_template(f"_{name}.html").render(facts) for name in _FRAGMENTS
-        }
-        game = facts["game"]
+        parts, game = self._fragments(facts, _FRAGMENTS), facts["game"]
         return {
+            "game": game["game_id"],
             "version": game["version"],
             "state": game["state"],
             "decision": game["decision"],
@@ -145,12 +125,12 @@ class PlayPages:
 
     async def _take_seat(self, request: Request) -> Response:
         """Create a game against the house and sit down; the browser becomes a guest."""
-        form = await _form(request)
+        form = await self._form(request)
         new = _new_game(form)
         caller, secret = await self._guests.find(request), ""
         seat = _seat(form, len(new.plans))
         if caller is None:
-            caller, secret = await self._guests.register(_address(request))
+            caller, secret = await self._guests.register(current_address())
         if seat is not None:
             await self._use_cases.check_may_sit(caller.bot)
             new.plans[seat].name = caller.bot
@@ -166,7 +146,7 @@ class PlayPages:
     async def _act(self, request: Request) -> Response:
         """Answer a decision with a whole turn."""
         caller, game_id = await self._guests.require(request), request.path_params["game_id"]
-        form = await _form(request)
+        form = await self._form(request)
         _, receipt = await self._use_cases.submit_and_wait(
             caller, game_id, _decision(form), _actions(form)
         )
@@ -188,29 +168,31 @@ class PlayPages:
         await self._use_cases.cancel_own(caller, game_id, "")
         return _done(request, game_id, {})
 
+    async def _form(self, request: Request) -> Form:
+        """What a form sent; raises MessageTooLarge, InvalidRequest."""
+        announced = request.headers.get("content-length", "0")
+        self._check_body_size(int(announced) if announced.isdecimal() else 0)
+        body = b""
+        try:
+            async for chunk in request.stream():
+                body += chunk
+                self._check_body_size(len(body))
+            return parse_qs(body.decode("ascii"))
+        except ClientDisconnect:
+            raise InvalidRequest("the form was not sent to its end") from None
+        except ValueError:
+            raise InvalidRequest("this is no form") from None
+
+    def _check_body_size(self, size: int) -> None:
+        if size > self._most_body_bytes:
+            raise too_large("page_body_bytes", "the form has", size, self._most_body_bytes)
+
 
 def _done(request: Request, game_id: str, facts: dict[str, Any]) -> Response:
     """The game's page again, or JSON for a script."""
     if request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse(facts)
     return RedirectResponse(f"/games/{game_id}", 303)
-
-
-async def _form(request: Request) -> Form:
-    """What a form sent; raises MessageTooLarge, InvalidRequest."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise MessageTooLarge(f"a form has up to {_MOST_BYTES} bytes")
-    try:
-        return parse_qs(body.decode("ascii"))
-    except ValueError:
-        raise InvalidRequest("this is no form") from None
-
-
-def _address(request: Request) -> str:
-    return addresses.of_host(request.client.host if request.client is not None else "")
 
 
 def _text(form: Form, name: str, standard: str = "") -> str:

@@ -88,7 +88,7 @@ def interval(rating: schemas.RatingSummary, scale: Scale) -> Markup:
 
 
 def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
-    """A bot's rating on a ladder, game by game from left to right, with its uncertainty."""
+    """The mean of a bot on a ladder, game by game from left to right, with its uncertainty."""
     rated = [game["after"] for game in reversed(games) if game["ladder"] == ladder]
     first = [game["before"] for game in games if game["ladder"] == ladder][-1:]
     ratings = [*first, *rated]
@@ -104,7 +104,7 @@ def rating_curve(games: Sequence[schemas.RatedGame], ladder: str) -> Markup:
         _line([(across(n), up(each["mean"])) for n, each in enumerate(ratings)], "curve"),
     ]
     last = ratings[-1]["mean"] if ratings else 0.0
-    label = f"Rating on {ladder} over the last {len(rated)} rated games, now {last:.1f}"
+    label = f"Mean on {ladder} over the last {len(rated)} rated games, now {last:.1f}"
     return _svg(parts, label, WIDTH, HEIGHT, "curves")
 
 

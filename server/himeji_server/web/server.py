@@ -8,17 +8,17 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import Final
+from functools import partial
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from himeji_server.limits import Limits
 from himeji_server.settings import DEFAULT_HTTP_PORT, DRAIN_SECONDS, HOST, USUAL_HTTP_PORT
 from himeji_server.startup_errors import port_unavailable
+from himeji_server.web.connections import ConnectionTable, PageConnection
 
-_MOST_CONNECTIONS: Final = 1_000
-_MOST_HEADER_BYTES: Final = 16 << 10
-_SECONDS_IDLE: Final = 30
 _OPTION: Final = "--http-port"
 
 
@@ -58,22 +58,22 @@ def _bind(port: int, *, shared: bool) -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(site: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+async def serving(site: ASGIApp, listener: socket.socket, limits: Limits) -> AsyncIterator[None]:
     """Answer requests on a bound socket until the block ends."""
+    connection = partial(PageConnection, ConnectionTable(limits), limits)
     config = uvicorn.Config(
         site,
         log_config=None,
-        log_level="warning",
+        log_level="error",  # a warning for every request that is no HTTP would fill the log
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=cast("Any", connection),
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_keep_alive=_SECONDS_IDLE,
+        timeout_keep_alive=limits.page_idle_seconds,
         timeout_graceful_shutdown=int(DRAIN_SECONDS),
-        h11_max_incomplete_event_size=_MOST_HEADER_BYTES,
+        h11_max_incomplete_event_size=limits.page_header_bytes,
     )
     server = _Uvicorn(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))

@@ -1,61 +1,151 @@
-"""The changes of a game as server-sent events, each with everything that has to be redrawn."""
+"""The changes of games as server-sent events, each with everything that has to be redrawn.
+
+A browser has one stream for the games of all its tabs: it opens few connections to a host, and a
+stream for each tab would take them all.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final
 
-from himeji_server.games.live_game import GameView
+from himeji.rules.errors import InvalidRequest, RateLimited, UnknownGame
+from himeji.wire.errors import RETRY_AFTER
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from himeji_server.accounts.caller import Caller, current_address
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
+from himeji_server.limits import Limits
+from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter
 from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
+from himeji_server.web.browser_players import BrowserPlayers
+from himeji_server.web.request_costs import EVENT
 
 MIN_SECONDS_BETWEEN_EVENTS: Final = 0.3
 """Bots play faster than people look: what happens in between comes together."""
 
 KEEPALIVE_SECONDS: Final = 15.0
+_MOST_DIGITS: Final = 9
 
-Content = Callable[[GameView], Awaitable[dict[str, Any]]]
-"""Makes the content of an event."""
+LoadContent = Callable[[str, Caller | None], Awaitable[dict[str, Any]]]
+"""Loads the content of an event: a game as the page shows it to somebody."""
 
 
-async def changes(
-    use_cases: GameUseCases, game_id: str, known: int, content: Content
-) -> AsyncIterator[str]:
-    """The game after each change from a version on, until it is over or the arena stops."""
-    wake, sent, quiet = asyncio.Event(), known, 0.0
-    yield "retry: 1000\n\n"
-    async with use_cases.wake_on_change(game_id, wake, use_cases.stopping):
-        while not use_cases.stopping.is_set():
-            wake.clear()
-            view = await use_cases.view(game_id)
-            over, version = view.stored.state == OVER, view.stored.version
-            if version != sent:
-                yield _event("news", await content(view), version)
-                sent, quiet = version, 0.0
-                await asyncio.sleep(MIN_SECONDS_BETWEEN_EVENTS)
-            if over:
-                yield _event("end", {"why": "the game is over"}, version)
+class EventStreams:
+    """Opens the streams, as many as the limits allow."""
+
+    def __init__(
+        self,
+        use_cases: GameUseCases,
+        players: BrowserPlayers,
+        load_content: LoadContent,
+        limits: Limits,
+        rate_limiter: RateLimiter,
+    ) -> None:
+        self._use_cases = use_cases
+        self._players = players
+        self._load_content = load_content
+        self._rate_limiter = rate_limiter
+        self._most_games = limits.games_per_event_stream
+        self._slots = ConcurrencyLimit(
+            "event_streams",
+            limits.event_streams_per_address,
+            limits.event_streams,
+            per="address",
+        )
+
+    async def open(self, request: Request) -> Response:
+        """The stream of the games that the query names, with the versions that are known."""
+        known = self._known_versions(request.query_params.get("games", ""))
+        await self._forget_unknown_games(known)
+        caller = await self._players.find(request)
+        return _EventStream(self._slots, self._changes(known, caller))
+
+    def _known_versions(self, text: str) -> dict[str, int]:
+        """Parse ID:VERSION,ID:VERSION; raises InvalidRequest."""
+        entries = [entry.partition(":") for entry in text.split(",")]
+        if len(entries) > self._most_games:
+            raise InvalidRequest(f"up to {self._most_games} games", {"field": "games"})
+        if not all(game and _is_number(version) for game, _, version in entries):
+            raise InvalidRequest("games are ID:VERSION,ID:VERSION", {"field": "games"})
+        return {game: int(version) for game, _, version in entries}
+
+    async def _forget_unknown_games(self, known: dict[str, int]) -> None:
+        """Drop games that do not exist; raises UnknownGame if none is left."""
+        for game_id in list(known):
+            try:
+                await self._use_cases.view(game_id)
+            except UnknownGame:
+                del known[game_id]
+                if not known:
+                    raise
+
+    async def _changes(
+        self, known: dict[str, int], caller: Caller | None
+    ) -> AsyncGenerator[str, None]:
+        """Each game after each change from a version on, until all are over or the arena stops."""
+        use_cases, wake, quiet = self._use_cases, asyncio.Event(), 0.0
+        async with AsyncExitStack() as stack:
+            for game_id in known:
+                await stack.enter_async_context(
+                    use_cases.wake_on_change(game_id, wake, use_cases.stopping)
+                )
+            yield ": the changes of games\n\n"
+            while known and not use_cases.stopping.is_set():
+                wake.clear()
+                for game_id in list(known):
+                    view = await use_cases.view(game_id)
+                    if view.stored.version != known[game_id]:
+                        await self._wait_for_rate(current_address())
+                        content = await self._load_content(game_id, caller)
+                        known[game_id], quiet = content["version"], 0.0
+                        yield _event("news", content)
+                        await asyncio.sleep(MIN_SECONDS_BETWEEN_EVENTS)
+                    elif view.stored.state == OVER:
+                        del known[game_id]
+                        yield _event("end", {"game": game_id})
+                        wake.set()
+                quiet = quiet if await wait_for(wake, POLL_SECONDS) else quiet + POLL_SECONDS
+                if quiet >= KEEPALIVE_SECONDS:
+                    yield ": nothing new\n\n"
+                    quiet = 0.0
+        if known:
+            yield _event("pause", {"why": "the arena stops"})
+
+    async def _wait_for_rate(self, address: str) -> None:
+        """Take an event from the rate limit of the address as soon as that allows it."""
+        while True:
+            try:
+                self._rate_limiter.acquire(address, EVENT)
+            except RateLimited as error:
+                await asyncio.sleep(int(error.details[RETRY_AFTER]) / 1000)
+            else:
                 return
-            quiet = await _pause(wake, quiet)
-            if quiet >= KEEPALIVE_SECONDS:
-                yield ": nothing new\n\n"
-                quiet = 0.0
-    yield pause("the arena stops", sent)
 
 
-def pause(why: str, version: int) -> str:
-    """The last event of a stream that is worth opening again."""
-    return _event("pause", {"why": why}, version)
+class _EventStream(StreamingResponse):
+    """A stream that holds a slot for as long as it is open; raises LimitExceeded before that."""
+
+    def __init__(self, slots: ConcurrencyLimit, events: AsyncGenerator[str, None]) -> None:
+        super().__init__(events, 200, {"cache-control": "no-store"}, "text/event-stream")
+        self._slots, self._events = slots, events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._slots.slot(current_address()):
+            async with aclosing(self._events):
+                await super().__call__(scope, receive, send)
 
 
-async def _pause(wake: asyncio.Event, quiet: float) -> float:
-    """Wait for a change; for how many seconds nothing has changed then."""
-    return quiet if await wait_for(wake, POLL_SECONDS) else quiet + POLL_SECONDS
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
-def _event(name: str, content: dict[str, Any], version: int) -> str:
-    return f"event: {name}\nid: {version}\ndata: {json.dumps(content)}\n\n"
+def _event(name: str, content: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(content)}\n\n"

@@ -5,53 +5,38 @@ from __future__ import annotations
 import platform
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import himeji
 from google.protobuf import json_format
-from grpc import StatusCode
-from himeji.rules.errors import HimejiError, NotFound
-from himeji.wire.errors import STATUS_CODES
+from himeji.rules.errors import HimejiError
 from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount, Route as StarletteRoute
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp
 
 from himeji_server import pagination
 from himeji_server.accounts.accounts import Accounts
-from himeji_server.games.client_errors import as_error
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.assembly import LadderAssembly
+from himeji_server.rate_limits import RateLimiter
 from himeji_server.settings import HOST, Settings
 from himeji_server.web import openapi, rulesets, schemas
 from himeji_server.web.browser_players import BrowserPlayers
+from himeji_server.web.error_pages import ErrorPages
 from himeji_server.web.games import GameViews
 from himeji_server.web.ladders import LadderViews
 from himeji_server.web.middleware import SecurityMiddleware
 from himeji_server.web.openapi import Route
 from himeji_server.web.play_pages import PlayPages
+from himeji_server.web.request_costs import request_limiter
+from himeji_server.web.server_sent_events import EventStreams
+from himeji_server.web.static_files import StaticFiles
 from himeji_server.web.template_filters import environment
-
-STATIC: Final = Path(__file__).with_name("static")
-STATUS: Final[Mapping[StatusCode, int]] = {
-    StatusCode.INVALID_ARGUMENT: 400,
-    StatusCode.OUT_OF_RANGE: 400,
-    StatusCode.UNAUTHENTICATED: 401,
-    StatusCode.PERMISSION_DENIED: 403,
-    StatusCode.NOT_FOUND: 404,
-    StatusCode.ALREADY_EXISTS: 409,
-    StatusCode.ABORTED: 409,
-    StatusCode.FAILED_PRECONDITION: 409,
-    StatusCode.RESOURCE_EXHAUSTED: 429,
-    StatusCode.UNIMPLEMENTED: 501,
-    StatusCode.UNAVAILABLE: 503,
-}
-"""The HTTP status of a gRPC status; any other one becomes 500."""
 
 _NEWEST: Final = 40
 """Games on the home page, of any state: a search for those in progress alone would read all that
@@ -60,6 +45,9 @@ ended."""
 _PAGE_TOKEN: Final = {"page_token": "Where the list goes on, as the page before said."}
 _GAME_ID: Final = {"game_id": "The id of a game."}
 _IMMUTABLE: Final = "private, max-age=86400, immutable"  # the past of a game does not change
+_LEAST_COMPRESSED_BYTES: Final = 1024
+_COMPRESSION_LEVEL: Final = 5
+"""A board of 83 kB becomes 8 kB in 0.6 ms; level 9 takes 1.5 ms for 6 % less."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +63,32 @@ class SiteParts:
 
 def build(parts: SiteParts) -> ASGIApp:
     """The whole site, wrapped in its middleware."""
-    return SecurityMiddleware(Site(parts).app(), parts.settings.limits)
+    limits = parts.settings.limits
+    rate_limiter = request_limiter(limits)
+    site = Site(parts, rate_limiter)
+    compressed = GZipMiddleware(site.app(), _LEAST_COMPRESSED_BYTES, _COMPRESSION_LEVEL)
+    return SecurityMiddleware(compressed, limits, rate_limiter, site.errors.respond)
 
 
 class Site:
     """The handlers of all routes."""
 
-    def __init__(self, parts: SiteParts) -> None:
+    def __init__(self, parts: SiteParts, rate_limiter: RateLimiter) -> None:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
         self._players = BrowserPlayers(parts.accounts, parts.use_cases, dev=parts.settings.dev)
         self._games = GameViews(parts.use_cases)
         self._ladders = LadderViews(parts.ladder.queries, parts.use_cases, parts.accounts)
-        self._play_pages = PlayPages(parts.use_cases, self._games, self._players, self._templates)
+        limits = parts.settings.limits
+        self._play_pages = PlayPages(
+            parts.use_cases, self._games, self._players, self._templates, limits
+        )
+        self._events = EventStreams(
+            parts.use_cases, self._players, self._play_pages.news, limits, rate_limiter
+        )
+        self._static = StaticFiles()
+        self.errors = ErrorPages(self._templates)
 
     def app(self) -> Starlette:
         """The application: all routes, and the error handler."""
@@ -98,13 +98,13 @@ class Site:
             for path, handler in self._play_pages.posts().items()
         ]
         api = [StarletteRoute(each.path, each.handler, name=each.name) for each in self.api()]
-        static = Mount("/static", StaticFiles(directory=STATIC), name="static")
+        respond = self.errors.respond
         return Starlette(
-            routes=[*pages, *posts, *api, static],
+            routes=[*pages, *posts, *api],
             exception_handlers={
-                HimejiError: self._error_response,
-                HTTPException: self._error_response,
-                Exception: self._error_response,
+                HimejiError: respond,
+                HTTPException: respond,
+                Exception: respond,
             },
         )
 
@@ -121,12 +121,13 @@ class Site:
             "/games": html("games.html", self._game_list),
             "/games/{game_id}": self._play_pages.page,
             "/games/{game_id}/turn": self._play_pages.turn,
-            "/games/{game_id}/news": self._play_pages.news,
             "/games/{game_id}/replay": html("replay.html", self._replay),
             "/rulesets": html("rulesets.html", _rulesets),
             "/rulesets/{ruleset}": html("ruleset.html", _ruleset),
             "/rulesets/{ruleset}/components": html("components.html", _ruleset),
             "/rulesets/{ruleset}/actions": html("actions.html", _ruleset),
+            "/events": self._events.open,
+            "/static/{name}": self._static.handle,
         }
 
     def _html(
@@ -250,30 +251,10 @@ class Site:
     async def _openapi(self, _request: Request) -> Response:
         return JSONResponse(openapi.document(self.api()))
 
-    # --- errors ---------------------------------------------------------------------------------
 
-    async def _error_response(self, request: Request, raised: Exception) -> Response:
-        """The error as a page, or as JSON for the API and for clients that accept JSON."""
-        error, status = _error(raised, request)
-        content: schemas.Error = {"reason": error.reason, "message": error.message}
-        wants_json = request.headers.get("accept", "").startswith("application/json")
-        if wants_json or request.url.path.startswith("/api"):
-            return JSONResponse(content, status)
-        return page(self._templates, "refusal.html", {**content, "status": status}, status)
-
-
-def page(
-    templates: Environment, template: str, content: Mapping[str, Any], status: int = 200
-) -> Response:
+def page(templates: Environment, template: str, content: Mapping[str, Any]) -> Response:
     """Render a template as an HTML response."""
-    return HTMLResponse(templates.get_template(template).render(content), status)
-
-
-def _error(raised: Exception, request: Request) -> tuple[HimejiError, int]:
-    if isinstance(raised, HTTPException):
-        return NotFound(f"{raised.detail}: there is nothing here"), raised.status_code
-    error = as_error(raised, f"page {request.scope.get('path', '')[:100]}")
-    return error, STATUS.get(STATUS_CODES[type(error)], 500)
+    return HTMLResponse(templates.get_template(template).render(content))
 
 
 def _json_route(

@@ -1,7 +1,8 @@
 """A turn that is being thought out at the page: actions tried on a copy, until one goes to chance.
 
-Nothing of it reaches the game before it is sent as one answer; so it can be taken back freely. The
-copy has no chance at all, hence it can give nothing away.
+Nothing of it reaches the game before it is confirmed and sent as one answer; so it can be taken
+back freely. The copy has no chance at all, hence it can give nothing away: an action that goes to
+chance is only noted, as the last one before the turn is confirmed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final, NamedTuple, TypedDict
 
 from himeji import render
 from himeji.rules.chance import Scripted
+from himeji.rules.constants import DONE
 from himeji.rules.errors import ChanceExhausted, InvalidRequest, StaleDecision
 from himeji.rules.game import ACTION, Game as Engine
 
@@ -32,6 +34,7 @@ class Choice(TypedDict):
     place: str
     reveals: bool
     free: bool
+    declines: bool
 
 
 class TurnPreview(TypedDict):
@@ -44,6 +47,7 @@ class TurnPreview(TypedDict):
     steps: list[str]
     effects: list[schemas.GameEvent]
     complete: bool
+    goes_to_chance: bool
     choices: list[Choice]
 
 
@@ -52,11 +56,17 @@ class PreviewedTurn(NamedTuple):
 
     engine: Engine
     seat: int
+    goes_to_chance: bool = False
+    """Whether the last action goes to chance; it is not played in the copy."""
 
     @property
     def complete(self) -> bool:
-        """Whether the turn is over."""
-        return self.engine.over or self.engine.to_move != self.seat
+        """Whether nothing can be added to the turn before it is confirmed."""
+        return self.goes_to_chance or self.engine.over or self.engine.to_move != self.seat
+
+    def picture(self) -> str:
+        """The board after the turn, which says whose turn is not confirmed."""
+        return render.svg(self.engine, unconfirmed=self.seat if self.complete else None)
 
 
 def preview(view: GameView, caller: Caller, decision: int, actions: Sequence[int]) -> PreviewedTurn:
@@ -72,13 +82,10 @@ def preview(view: GameView, caller: Caller, decision: int, actions: Sequence[int
     for action in actions:
         if turn.complete:
             raise InvalidRequest("the turn was over before", {"field": "actions"})
-        try:
+        if _reveals(engine, action):
+            turn = turn._replace(goes_to_chance=True)
+        else:
             engine.apply(action)
-        except ChanceExhausted:
-            text = engine.ruleset.actions.text(action)
-            raise InvalidRequest(
-                f"“{text}” goes to chance: it cannot be tried", {"field": "actions"}
-            ) from None
     return turn
 
 
@@ -105,11 +112,13 @@ def describe(
         "steps": [engine.ruleset.actions.text(action) for action in actions],
         "effects": [each for each in events if each["kind"] != engine.ruleset.event_kinds[ACTION]],
         "complete": turn.complete,
+        "goes_to_chance": turn.goes_to_chance,
         "choices": [] if turn.complete else _choices(engine, render.marks(picture)),
     }
 
 
 def _choices(engine: Engine, places: Collection[str]) -> list[Choice]:
+    """What may come next; to do nothing more comes last, so that it is not chosen by mistake."""
     texts = engine.ruleset.actions
     return [
         {
@@ -118,8 +127,9 @@ def _choices(engine: Engine, places: Collection[str]) -> list[Choice]:
             "place": render.place_of(texts.text(action), places),
             "reveals": _reveals(engine, action),
             "free": bool(engine.free_answer_rule(action)),
+            "declines": action == DONE,
         }
-        for action in engine.legal()
+        for action in sorted(engine.legal(), key=lambda action: action == DONE)
     ]
 
 

@@ -30,6 +30,7 @@ def main() -> None:
             changed = "(before) => document.querySelector('.seat').innerHTML !== before"
             page.wait_for_function(changed, arg=before)
             page.locator(READY).first.wait_for()
+        page.evaluate("window.scrollTo(0, 0)")
         page.screenshot(path=IMAGES / "page.png")
 
 

@@ -1,12 +1,15 @@
 // The page of a game: follows it as it goes on, and lets a person think a turn out before it is sent.
-import { ask, clock, draw, write } from "./parts.js";
+import { follow } from "./follow.js";
+import { ask, backoff, clock, draw, Unreachable, write } from "./parts.js";
 
 const game = document.querySelector(".game");
 const status = document.getElementById("status");
 const address = `/games/${game.dataset.game}`;
-let planned = []; // actions of this turn that were not sent
+const title = document.title;
+const low = 60000; // milliseconds left at which a clock is shown as low
+let planned = []; // actions of this turn that were not sent; the page always shows the board after them
 let busy = false;
-let latest = null; // news that came while a turn was thought out
+let attempts = 0;
 
 function part(name) {
   return game.querySelector(`[data-part="${name}"]`);
@@ -25,7 +28,7 @@ function show(parts) {
     }
   }
   mark();
-  game.dispatchEvent(new CustomEvent("shown"));
+  warn();
 }
 
 // --- places on the board ---------------------------------------------------------------------
@@ -91,36 +94,53 @@ function form(actions) {
   return values;
 }
 
+/** Do something, again and again while the arena cannot be reached; the plan stays as it is. */
 async function attempt(doing) {
   if (busy) return;
-  busy = true;
-  try {
-    await doing();
-    say("");
-  } catch (error) {
-    planned = [];
-    say(error.message);
-    if (latest) show(latest.parts);
-  } finally {
-    busy = false;
+  attempts += 1;
+  const mine = attempts; // while this one waits, a newer one may take its place
+  for (let tries = 0; mine === attempts; tries += 1) {
+    busy = true;
+    try {
+      await doing();
+      say("");
+      return;
+    } catch (error) {
+      say(error.message);
+      if (!(error instanceof Unreachable)) return;
+      const kept = planned.length ? " Your turn so far is kept." : "";
+      say(`${error.message}${kept} Trying again.`);
+      busy = false;
+      await backoff(tries, error);
+    } finally {
+      busy = false;
+    }
   }
 }
 
 async function think(actions) {
   const facts = await ask(`${address}/turn?${form(actions)}`);
+  if (String(facts.decision) !== game.dataset.decision) return; // the game went on meanwhile
   planned = actions;
   show(facts.parts);
-  (game.querySelector('[data-do="confirm"]') ?? game.querySelector(".choices button"))?.focus();
+  focusNext();
+}
+
+/** To do nothing more is never one key away: it is not what the focus goes to. */
+function focusNext() {
+  const next = '[data-do="confirm"], .choices button:not([data-declines])';
+  (game.querySelector(next) ?? game.querySelector(".question"))?.focus();
 }
 
 async function send(actions) {
   const turn = game.querySelector(".turn");
+  if (!turn) return; // news of it came meanwhile
   const body = form(actions);
-  turn.inert = true; // until the news of it come
+  turn.inert = true; // until the news of it come; whether it arrived may be unknown until then
   try {
     await ask(`${address}/actions`, { method: "POST", body });
   } catch (error) {
-    turn.inert = false;
+    turn.inert = error instanceof Unreachable;
     throw error;
   }
   planned = [];
@@ -133,31 +153,46 @@ part("seat").addEventListener("click", (event) => {
   if (button.dataset.do === "undo") attempt(() => think(planned.slice(0, -1)));
   else if (button.dataset.do === "confirm") attempt(() => send(planned));
   else if (button.name === "action") {
-    const actions = [...planned, button.value];
-    attempt(() => ("reveals" in button.dataset ? send(actions) : think(actions)));
+    attempt(() => think([...planned, button.value]));
   }
 });
 
 // --- news --------------------------------------------------------------------------------------
 
 function hear(facts) {
-  latest = facts;
   game.dataset.version = facts.version;
   game.dataset.state = facts.state;
   const same = String(facts.decision) === game.dataset.decision;
   game.dataset.decision = facts.decision;
   if (same && planned.length) return; // a turn is being thought out
   planned = [];
+  attempts += 1; // what was attempted for the decision before is no use any more
+  say("");
   show(facts.parts);
 }
 
-if (game.dataset.state !== "over") {
-  const source = new EventSource(`${address}/news?version=${game.dataset.version}`);
-  source.addEventListener("news", (event) => hear(JSON.parse(event.data)));
-  source.addEventListener("end", () => source.close());
-  source.addEventListener("pause", (event) => say(`${JSON.parse(event.data).why}; trying again`));
-  source.addEventListener("error", () => say("the arena does not answer; trying again"));
-  source.addEventListener("open", () => say(""));
+function receive({ kind, facts }) {
+  if (kind === "news") hear(facts);
+  else if (kind === "lost") say("The arena does not answer; trying again.");
+  else if (!busy) say("");
+}
+
+function wanted() {
+  return game.dataset.state === "over" ? undefined : Number(game.dataset.version);
+}
+
+if (game.dataset.state !== "over") follow(game.dataset.game, wanted, receive);
+
+// --- clocks ------------------------------------------------------------------------------------
+
+/** Show in the title, which is seen from another tab, that it is this person's turn, and a low clock. */
+function warn() {
+  const mine = game.querySelector(".clock[data-mine][data-running]");
+  for (const each of game.querySelectorAll(".clock")) {
+    each.classList.toggle("low", "running" in each.dataset && Number(each.dataset.ms) < low);
+  }
+  if (mine?.classList.contains("low")) document.title = `${mine.textContent} left! · ${title}`;
+  else document.title = game.querySelector(".turn") ? `Your turn · ${title}` : title;
 }
 
 setInterval(() => {
@@ -165,7 +200,9 @@ setInterval(() => {
     each.dataset.ms = Math.max(0, each.dataset.ms - 1000);
     each.textContent = clock(each.dataset.ms);
   }
+  warn();
 }, 1000);
 
 mark();
+warn();
 game.dataset.ready = "yes";

@@ -1,5 +1,5 @@
 // The page of a replay: one moment at a time, by slider, buttons or keys.
-import { ask, draw } from "./parts.js";
+import { ask, backoff, draw, reach, Unreachable } from "./parts.js";
 
 const replay = document.querySelector(".replay");
 const pause = 900; // milliseconds between moments while it plays
@@ -20,10 +20,20 @@ async function begin() {
   let now = 0;
   let timer = null;
 
-  function drawing(number) {
-    if (!drawings.has(number)) {
-      drawings.set(number, fetch(`${address}/boards/${number}.svg`).then((each) => each.text()));
+  /** A drawing; while the arena cannot be reached, it is asked for again. */
+  async function load(number) {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await (await reach(`${address}/boards/${number}.svg`)).text();
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error;
+        await backoff(tries, error);
+      }
     }
+  }
+
+  function drawing(number) {
+    if (!drawings.has(number)) drawings.set(number, load(number));
     return drawings.get(number);
   }
 
