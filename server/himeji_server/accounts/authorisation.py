@@ -4,6 +4,7 @@ A row says what scope a call's token needs. Whether the caller owns the bot, tok
 request names is checked in the use cases.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -12,8 +13,7 @@ import structlog
 from himeji.rules.errors import Forbidden, InvalidToken, MissingToken
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 
-from himeji_server import addresses
-from himeji_server.accounts.caller import Caller, current_address, set_address, set_caller
+from himeji_server.accounts.caller import Caller, current_address, set_caller
 from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
@@ -108,24 +108,28 @@ class Authoriser:
         self._rate_limiter = RateLimiter(
             "calls_per_second", limits.calls_per_second, limits.calls_at_once
         )
+        checks = limits.health_checks_per_second
+        self._health_checks = RateLimiter("health_checks_per_second", checks, 2 * checks)
+        self._guesses = RateLimiter(
+            "guesses_per_second", limits.guesses_per_second, limits.guesses_at_once
+        )
+        self._guess_wait_seconds = limits.guess_wait_seconds
         self._open_registration = open_registration
 
     async def __call__(self, path: str, context: Context) -> None:
         """Return if the caller may call the method, and set the current caller.
 
-        Raises MissingToken, InvalidToken, Forbidden or RateLimited.
+        Raises MissingToken, InvalidToken, Forbidden or RateLimited. A call without a valid token
+        takes from the budget of its address before anything is looked up.
         """
-        set_address(addresses.of_peer(str(context.peer())))
         access = ACCESS.get(path)
+        secret = None if access is None or access.public else await self._secret(context)
+        if secret is None:
+            self.limit_address(path)
         if access is None:
             raise Forbidden("this method is closed to everybody")
-        if access.public:
-            self._limit_address(path)
-            return
         open_to_all = access.registration and self._open_registration
-        secret = _bearer_secret(context)
-        if secret is None and open_to_all:
-            self._limit_address(path)
+        if secret is None and (access.public or open_to_all):
             return
         caller = await self._verify(secret)
         self._rate_limiter.acquire(caller.owner)
@@ -135,17 +139,44 @@ class Authoriser:
         # For the log line that the interceptor writes about the call; neither is a secret.
         structlog.contextvars.bind_contextvars(owner=caller.owner, token=caller.token_id)
 
-    def _limit_address(self, path: str) -> None:
-        """Apply the rate limit to the address of an anonymous call; health checks are free."""
-        if not path.startswith(_HEALTH):
-            self._rate_limiter.acquire(current_address())
+    def limit_address(self, path: str) -> None:
+        """Count a call for the address that it came from; raises RateLimited."""
+        limiter = self._health_checks if path.startswith(_HEALTH) else self._rate_limiter
+        limiter.acquire(current_address())
+
+    async def _secret(self, context: Context) -> str | None:
+        """The secret that the call shows, if any; a malformed one counts as a guess."""
+        try:
+            return _bearer_secret(context)
+        except InvalidToken:
+            await self._wait_for_guess()
+            raise
 
     async def _verify(self, secret: str | None) -> Caller:
+        """The caller with this secret; raises MissingToken, InvalidToken or RateLimited.
+
+        Many people may share an address. So whoever shows a token that was valid within the last
+        hour never waits because of what others at that address try.
+        """
         if secret is None:
             raise MissingToken("this method needs a token in the metadata `authorization`")
-        if self._tokens is None:
+        tokens = self._tokens
+        known = tokens is not None and tokens.was_valid(secret)
+        if not known:
+            await self._wait_for_guess()
+        if tokens is None:
             raise InvalidToken("the token is unknown, expired or revoked")
-        return await self._tokens.verify(secret)
+        caller = await tokens.verify(secret)
+        if not known:
+            self._guesses.bucket(current_address()).give_back()
+        return caller
+
+    async def _wait_for_guess(self) -> None:
+        """Wait until the address may show another token that may be a guess."""
+        bucket = self._guesses.bucket(current_address())
+        wait = bucket.reserve(self._guess_wait_seconds)
+        if wait > 0:
+            await asyncio.sleep(wait)
 
 
 def _bearer_secret(context: Context) -> str | None:

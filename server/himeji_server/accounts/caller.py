@@ -69,7 +69,7 @@ _ADDRESS: Final[ContextVar[str]] = ContextVar("address", default=addresses.UNKNO
 
 
 def set_address(address: str) -> None:
-    """Set the address from which the call of this task came; only the authoriser does."""
+    """Set the address from which the call of this task came; only the interceptor does."""
     _ADDRESS.set(address)
 
 

@@ -244,6 +244,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
                 waiting_games_per_owner=max(Limits.waiting_games_per_owner, games_per_owner // 5),
                 streams=streams,
                 streams_per_owner=streams_per_owner,
+                connections_per_owner=max(Limits.connections_per_owner, 2 * streams_per_owner),
                 calls_per_second=calls_per_second,
                 calls_at_once=2 * calls_per_second,
             ),

@@ -25,6 +25,8 @@ from himeji_server.rpc import (
     rpc_handlers,
     rules_service,
 )
+from himeji_server.rpc.calls_in_flight import CallsInFlight
+from himeji_server.rpc.connection_watch import ConnectionWatch
 from himeji_server.rpc.play_service import PlayService
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.settings import DRAIN_SECONDS, OPEN_REGISTRATION, Settings
@@ -61,20 +63,24 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             play_service.SERVICE: playing,
             rules_service.SERVICE: rules_service.RulesService(),
         }
+        limits = replace(settings.limits, connections=open_files.allow(settings.limits.connections))
+        calls = CallsInFlight(limits)
         server = grpc_server.build(
             readiness,
             implementations=services,
             authorise=_authoriser(accounts, settings),
             dev=settings.dev,
             limits=settings.limits,
+            calls=calls,
             shared_port=settings.processes > 1,
             overload_handlers={play_service.PLAY: playing.overload_handler},
         )
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
+        watch = ConnectionWatch(calls, port)
         tasks = (partial(readiness.monitor, store), streams.monitor, metrics.measure_loop_lag)
         await stack.enter_async_context(
-            run_in_background(*tasks, *games.background, ladder.loop.run)
+            run_in_background(*tasks, watch.run, *games.background, ladder.loop.run)
         )
         http_port = None
         if settings.http_port is not None:
