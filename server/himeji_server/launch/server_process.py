@@ -15,6 +15,7 @@ from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.launch.runtime import run_in_background
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.rpc import (
     account_service,
     admin_service,
@@ -53,13 +54,14 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         games = GameAssembly(store, accounts, settings.limits)
         ladder = LadderAssembly(ladders.read(settings.ladders), store, games.use_cases, accounts)
         playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
+        watchers = ConcurrencyLimit("watchers", settings.limits.watchers_per_owner)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
             admin_service.SERVICE: admin_service.AdminService(
                 games.use_cases, ladder.administration
             ),
-            game_service.SERVICE: game_service.GameService(games.use_cases, streams),
-            ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),
+            game_service.SERVICE: game_service.GameService(games.use_cases, streams, watchers),
+            ladder_service.SERVICE: ladder_service.LadderService(ladder, streams, watchers),
             play_service.SERVICE: playing,
             rules_service.SERVICE: rules_service.RulesService(),
         }
