@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from himeji_server.accounts.open_streams import OpenStreams
 from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
+from himeji_server.launch import open_files
 from himeji_server.launch.runtime import run_in_background
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.rpc import (
@@ -72,7 +74,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             implementations=services,
             authorise=_authoriser(accounts, settings),
             dev=settings.dev,
-            limits=settings.limits,
+            limits=limits,
             calls=calls,
             shared_port=settings.processes > 1,
             overload_handlers={play_service.PLAY: playing.overload_handler},
