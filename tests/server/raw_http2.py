@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import time
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS = 0, 1, 3, 4
@@ -38,12 +37,21 @@ def data(stream: int, message: bytes) -> bytes:
 class RawConnection:
     """One connection of a client at a loopback address; with window 0 it takes no answer."""
 
-    def __init__(self, address: str, source: str = "127.0.0.1", window: int | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        source: str = "127.0.0.1",
+        window: int | None = None,
+        *,
+        preface: bool = True,
+    ) -> None:
         host, _, port = address.rpartition(":")
         self.socket = socket.create_connection((host, int(port)), 10, (source, 0))
+        self._next = 1
+        if not preface:
+            return
         settings = b"" if window is None else struct.pack(">HI", INITIAL_WINDOW_SIZE, window)
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
-        self._next = 1
 
     def call(self, path: str, message: bytes = b"", token: str = "") -> None:
         """Make a unary call, and do not wait for its answer."""
@@ -80,14 +88,6 @@ class RawConnection:
         finally:
             if self.socket.fileno() >= 0:
                 self.socket.settimeout(10)
-        return True
-
-    def wait_until_closed(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while not self.is_closed():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.02)
         return True
 
     def close(self) -> None:

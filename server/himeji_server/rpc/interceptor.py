@@ -21,7 +21,7 @@ import contextlib
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,7 +54,8 @@ OverloadHandler = Callable[[], Behaviour | None]
 """While the process is full, gives what answers a method instead of its handler; else None."""
 LimitAddress = Callable[[str], None]
 """Counts a call of a path for the current address; raises RateLimited."""
-LimitRequest = Callable[[Awaitable[Any]], Awaitable[Any]]
+LimitRequest = Callable[[Awaitable[Any], bool], Awaitable[Any]]
+"""Awaits a request of a stream and counts it, unless it is the first one."""
 Parse = Callable[[bytes], Any]
 Serialise = Callable[[Any], bytes]
 
@@ -171,11 +172,11 @@ class _Method:
         _check_metadata(context)
         handle = await self._admit(context, call)
         request = stream or self._parse(await self._read(context))
-        outcome = handle(request, context)
         if self._handler.response_streaming:
-            await self._write_all(outcome, context)
+            with self._watcher_slot():
+                await self._write_all(handle(request, context), context)
             return None
-        answer = self._serialise(await outcome)
+        answer = self._serialise(await handle(request, context))
         call.answer(len(answer))
         return answer
 
@@ -194,11 +195,12 @@ class _Method:
     async def _limit_address(self, path: str, _context: Context) -> None:
         self._parts.limit_address(path)
 
-    async def _limit_request(self, request: Awaitable[Any]) -> Any:
-        """Await the next request of a stream other than Play; it counts like a call."""
+    async def _limit_request(self, request: Awaitable[Any], first: bool) -> Any:  # noqa: FBT001
+        """Await the next request of a stream other than Play; each further one is like a call."""
         seconds = self._parts.limits.idle_seconds
         received = await _within(seconds, request, partial(too_idle, seconds))
-        self._parts.limit_address(self._path)
+        if not first:
+            self._parts.limit_address(self._path)
         return received
 
     async def _read(self, context: Context) -> bytes:
@@ -211,16 +213,18 @@ class _Method:
 
     async def _write_all(self, outcome: Any, context: Context) -> None:
         """Write what an async generator yields; a coroutine writes its responses itself."""
-        with contextlib.ExitStack() as stack:
-            if self._overload_handler is None:  # Play has limits of its own
-                stack.enter_context(self._parts.watchers.slot(current_address()))
-            if not isinstance(outcome, AsyncIterator):
-                await outcome
-                return
-            seconds = self._parts.limits.slow_seconds
-            async with aclosing(outcome) as responses:  # type: ignore[type-var]
-                async for response in responses:
-                    await _within(seconds, context.write(response), partial(too_slow, seconds))
+        if not isinstance(outcome, AsyncIterator):
+            await outcome
+            return
+        seconds = self._parts.limits.slow_seconds
+        async with aclosing(outcome) as responses:  # type: ignore[type-var]
+            async for response in responses:
+                await _within(seconds, context.write(response), partial(too_slow, seconds))
+
+    def _watcher_slot(self) -> AbstractContextManager[None]:
+        if self._overload_handler is not None:  # Play has limits of its own
+            return nullcontext()
+        return self._parts.watchers.slot(current_address())
 
     async def _finish(
         self, context: Context, call: Call, response: Awaitable[bytes | None]
@@ -300,9 +304,9 @@ class _RequestStream:
         return self
 
     async def __anext__(self) -> Any:
+        request, first = anext(self._requests), not self.was_read
         self.was_read = True
-        request = anext(self._requests)
-        return await (request if self._limit is None else self._limit(request))
+        return await (request if self._limit is None else self._limit(request, first))
 
 
 async def _after_first_message(
