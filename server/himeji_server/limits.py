@@ -100,7 +100,7 @@ class Limits:
     watchers_per_owner: int = 64
     """Streams of WatchGame, WatchResults and RecomputeStandings together."""
 
-    watchers_per_address: int = 256
+    watchers_per_address: int = 1_000
     """All streams but Play: those above, health watches and reflection."""
 
     games_per_owner: int = 1_000

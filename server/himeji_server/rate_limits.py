@@ -3,6 +3,7 @@
 Both are counted in the memory of each process; games are counted in the store (store/quotas.py).
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from typing import Final
 from himeji.rules.errors import LimitExceeded, MessageTooLarge, RateLimited, SlowReader
 from himeji.wire.errors import RETRY_AFTER
 
-from himeji_server.limits import MOST_ACTIONS
+from himeji_server.limits import MOST_ACTIONS, Limits
 from himeji_server.names import HOUSE
 
 _MOST_BUCKETS: Final = 10_000
@@ -148,6 +149,25 @@ class RateLimiter:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
         return bucket
+
+
+class GuessLimiter:
+    """Slows down tokens that may be guesses, by address: later ones wait longer, or are refused."""
+
+    def __init__(self, limits: Limits) -> None:
+        per_second, at_once = limits.guesses_per_second, limits.guesses_at_once
+        self._rate_limiter = RateLimiter("guesses_per_second", per_second, at_once)
+        self._wait_seconds = limits.guess_wait_seconds
+
+    async def wait(self, address: str) -> None:
+        """Wait until it is the turn of one more guess; raises RateLimited."""
+        wait = self._rate_limiter.bucket(address).reserve(self._wait_seconds)
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    def give_back(self, address: str) -> None:
+        """Return a turn: it was no guess."""
+        self._rate_limiter.bucket(address).give_back()
 
 
 class ConcurrencyLimit:

@@ -74,6 +74,7 @@ class Tokens:
 
     async def verify(self, secret):
         self.lookups += 1
+        await asyncio.sleep(0.05)
         if secret not in ("ada", HOUSE):
             raise errors.InvalidToken("unknown")
         return Caller(secret, f"{secret}.0", frozenset({1, 2, 3, 4}))
@@ -356,6 +357,14 @@ async def test_a_valid_token_does_not_count_as_a_guess():
             assert (await who_am_i(server, owner)).owner.name == owner
 
 
+async def test_calls_with_the_same_new_token_at_the_same_time_are_one_guess():
+    few = {"guesses_per_second": 1, "guesses_at_once": 1, "guess_wait_seconds": 0}
+    async with serving(**few) as server:
+        found = await asyncio.gather(*(who_am_i(server, "ada") for _ in range(50)))
+        assert {each.owner.name for each in found} == {"ada"}
+        assert server.tokens.lookups == 1
+
+
 def test_a_reserved_turn_comes_later_each_time_until_it_is_refused():
     now = [0.0]
     bucket = TokenBucket("guesses", per_second=10, at_once=2, clock=lambda: now[0])
@@ -401,8 +410,9 @@ def test_of_calls_that_come_to_nothing_a_few_are_logged_and_the_others_counted()
 async def test_streams_other_than_play_are_limited_by_address():
     async with serving(watchers_per_address=1) as server:
         stub = health_pb2_grpc.HealthStub(server.channel)
-        first, second = (stub.Watch(health_pb2.HealthCheckRequest()) for _ in range(2))
+        first = stub.Watch(health_pb2.HealthCheckRequest())
         assert await first.read()
+        second = stub.Watch(health_pb2.HealthCheckRequest())
         with pytest.raises(grpc.RpcError) as refused:
             await second.read()
         assert from_rpc_error(refused.value).details["limit"] == "watchers_per_address"

@@ -4,7 +4,6 @@ A row says what scope a call's token needs. Whether the caller owns the bot, tok
 request names is checked in the use cases.
 """
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -17,7 +16,7 @@ from himeji_server.accounts.caller import Caller, current_address, set_caller
 from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import RateLimiter
+from himeji_server.rate_limits import GuessLimiter, RateLimiter
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"  # generic only in the stubs
 
@@ -104,16 +103,13 @@ class Authoriser:
     ) -> None:
         """Without `tokens` no token is valid, and only public methods can be called."""
         limits = limits or Limits()
-        self._tokens = TokenCache(tokens) if tokens is not None else None
+        self._guesses = GuessLimiter(limits)
+        self._tokens = TokenCache(tokens, self._guesses) if tokens is not None else None
         self._rate_limiter = RateLimiter(
             "calls_per_second", limits.calls_per_second, limits.calls_at_once
         )
         checks = limits.health_checks_per_second
         self._health_checks = RateLimiter("health_checks_per_second", checks, 2 * checks)
-        self._guesses = RateLimiter(
-            "guesses_per_second", limits.guesses_per_second, limits.guesses_at_once
-        )
-        self._guess_wait_seconds = limits.guess_wait_seconds
         self._open_registration = open_registration
 
     async def __call__(self, path: str, context: Context) -> None:
@@ -149,34 +145,16 @@ class Authoriser:
         try:
             return _bearer_secret(context)
         except InvalidToken:
-            await self._wait_for_guess()
+            await self._guesses.wait(current_address())
             raise
 
     async def _verify(self, secret: str | None) -> Caller:
-        """The caller with this secret; raises MissingToken, InvalidToken or RateLimited.
-
-        Many people may share an address. So whoever shows a token that was valid within the last
-        hour never waits because of what others at that address try.
-        """
         if secret is None:
             raise MissingToken("this method needs a token in the metadata `authorization`")
-        tokens = self._tokens
-        known = tokens is not None and tokens.was_valid(secret)
-        if not known:
-            await self._wait_for_guess()
-        if tokens is None:
+        if self._tokens is None:
+            await self._guesses.wait(current_address())
             raise InvalidToken("the token is unknown, expired or revoked")
-        caller = await tokens.verify(secret)
-        if not known:
-            self._guesses.bucket(current_address()).give_back()
-        return caller
-
-    async def _wait_for_guess(self) -> None:
-        """Wait until the address may show another token that may be a guess."""
-        bucket = self._guesses.bucket(current_address())
-        wait = bucket.reserve(self._guess_wait_seconds)
-        if wait > 0:
-            await asyncio.sleep(wait)
+        return await self._tokens.verify(secret)
 
 
 def _bearer_secret(context: Context) -> str | None:

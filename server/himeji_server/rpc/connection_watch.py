@@ -76,7 +76,7 @@ class ConnectionWatch:
         self._note(found)
         by_client = self._by_client()
         self._calls.close_slow_readers()
-        to_close = self._named() | self._excess(by_client)
+        to_close = self._named({each for _, each in before}) | self._excess(by_client)
         self._forget(before, found)
         if to_close:
             sockets = [(self._sockets[each], each) for each in to_close]
@@ -101,9 +101,17 @@ class ConnectionWatch:
             found[client].append(endpoint)
         return found
 
-    def _named(self) -> set[Endpoint]:
-        """The connections that the calls in flight name."""
-        named, self._calls.to_close = self._calls.to_close, {}
+    def _named(self, known: set[Connection]) -> set[Endpoint]:
+        """The connections that the calls in flight name.
+
+        Those that came during the look may not be among the sockets yet, and stay named.
+        """
+        named = self._calls.to_close
+        self._calls.to_close = {
+            each: why
+            for each, why in named.items()
+            if each not in known and each.endpoint not in self._sockets
+        }
         open_ones = {each: why for each, why in named.items() if each.endpoint in self._sockets}
         for connection, why in open_ones.items():
             self._count(connection.client, why, 1)

@@ -175,6 +175,7 @@ class _Method:
         if self._handler.response_streaming:
             with self._watcher_slot():
                 await self._write_all(handle(request, context), context)
+            call.answer(0)  # what was written and the status may still wait for the client
             return None
         answer = self._serialise(await handle(request, context))
         call.answer(len(answer))
