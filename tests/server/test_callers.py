@@ -21,6 +21,7 @@ from himeji.v1 import (
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.caller import Caller, current_caller, set_caller
+from himeji_server.accounts.token_cache import CACHE_SECONDS
 from himeji_server.ladder.recomputation import Progress
 from himeji_server.launch import open_files
 from himeji_server.limits import Limits
@@ -342,8 +343,13 @@ async def test_guesses_are_limited_by_address_before_they_are_looked_up():
         assert refused[0].details["limit"] == "guesses_per_second"
         assert int(refused[0].details[RETRY_AFTER]) > 0
         assert server.tokens.lookups == 1 + 20 - len(refused)
-        # What others guess does not hold up whoever has a token that was valid lately.
+        # What others guess does not hold up whoever has a token that was valid lately, also when it
+        # has to be looked up again.
+        await asyncio.sleep(CACHE_SECONDS)
+        await guess(server, 5)
+        before = server.tokens.lookups
         assert (await who_am_i(server, "ada")).owner.name == "ada"
+        assert server.tokens.lookups == before + 1
         assert isinstance(await who_am_i(server, "another guess"), errors.RateLimited)
     async with serving(guesses_at_once=FOR_EVER) as server:
         assert all(type(each) is errors.InvalidToken for each in await guess(server, 20))
