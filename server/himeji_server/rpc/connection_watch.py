@@ -11,7 +11,7 @@ closed, so that a new client of the same address still gets in. House bots are n
 Only sockets of the gRPC port are touched, and each is compared once more before it is shut down,
 on a duplicate of its descriptor: meanwhile its number may have become another connection's.
 
-Listing 10,000 connections takes 60 ms, in a thread.
+Looking through 10,000 descriptors takes 40 ms, in a thread.
 """
 
 from __future__ import annotations

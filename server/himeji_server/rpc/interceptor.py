@@ -152,7 +152,7 @@ class _Method:
         call = self._parts.calls.begin(str(context.peer()))
         context.add_done_callback(call.end)  # type: ignore[arg-type]  # any callable will do
         if self._parts.calls.is_closing(call.connection):
-            # A client that floods may have thousands of calls queued; each takes 30 µs this way.
+            # A client that floods may have thousands of calls queued: they must cost little.
             raise asyncio.CancelledError
         set_address(call.connection.address)
         return await self._finish(context, call, self._respond(requests, context, call))
