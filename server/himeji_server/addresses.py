@@ -5,6 +5,7 @@ A household or a server gets at least a /64 of IPv6, so its single addresses say
 
 import ipaddress
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
@@ -25,6 +26,23 @@ def of_peer(peer: str) -> str:
     if kind == "unix":
         return LOCAL_SOCKET
     return of_host(rest.rpartition(":")[0].strip("[]"))
+
+
+def endpoint_of_peer(peer: str) -> tuple[str, int]:
+    """The host and port of a peer of gRPC, as endpoint() writes them; a Unix socket has none."""
+    host, _, port = unquote(peer).partition(":")[2].rpartition(":")
+    return endpoint(host, int(port)) if port.isdecimal() else ("", 0)
+
+
+def endpoint(host: str, port: int) -> tuple[str, int]:
+    """A host and port in the one spelling by which connections can be compared."""
+    return (_spelling(host), port)
+
+
+@lru_cache(maxsize=10_000)
+def _spelling(host: str) -> str:
+    address = _parse(host)
+    return str(address) if address is not None else host
 
 
 def of_host(host: str) -> str:

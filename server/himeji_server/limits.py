@@ -63,11 +63,64 @@ class Limits:
     connections: int = 10_000
     """Per process; gRPC closes further connections."""
 
+    connections_per_address: int = 1_000
+    """Connections on which no valid token was shown; the oldest ones above it are closed."""
+
+    connections_per_owner: int = 1_000
+    """Connections on which a token of the owner was shown; the oldest ones above it are closed."""
+
+    handshake_seconds: float = 10.0
+    """How long a new connection has to speak HTTP/2."""
+
+    idle_seconds: float = 30.0
+    """How long a connection may be without a call, and a reflection stream without a request."""
+
+    calls_per_connection: int = 512
+    """Calls in flight; a client keeps further ones back by itself."""
+
+    calls_in_flight_per_address: int = 1_000
+    """Calls of strangers. Above twice as many, the connection that made the call is closed."""
+
+    calls_in_flight_per_owner: int = 2_000
+    """Unary calls; closed as above."""
+
+    request_seconds: float = 10.0
+    """How long the message of a unary call may take to arrive."""
+
+    unread_bytes: int = 32 << 20
+    """Answers that one owner or one address without a token has not read yet."""
+
+    failures_per_second: int = 200
+    failures_at_once: int = 500
+    """Calls that are cancelled, or refused as too many, unknown or without a valid token, per owner
+    or address. Above it, a connection that cancels is closed, and refusals are delayed."""
+
+    failure_delay_seconds: float = 1.0
+    """By how much."""
+
+    failures_logged: int = 10
+    """Log lines about such calls per address and ten seconds; the rest is one line in all."""
+
+    guesses_per_second: int = 10
+    guesses_at_once: int = 10
+    """Calls with a token that was not valid within the last hour, per address; others wait."""
+
+    guess_wait_seconds: float = 2.0
+    """How long such a call waits for its turn at most before it is refused instead."""
+
+    health_checks_per_second: int = 1_000
+    """Per address, and twice as many at once."""
+
     streams: int = 5_000
     """Play streams per process."""
 
     streams_per_owner: int = 256
     watchers_per_owner: int = 64
+    """Streams of WatchGame, WatchResults and RecomputeStandings together."""
+
+    watchers_per_address: int = 1_000
+    """All streams but Play: those above, health watches and reflection."""
+
     games_per_owner: int = 1_000
     """Unfinished games in which bots of the owner have a seat; in the whole arena."""
 
@@ -102,7 +155,8 @@ class Limits:
     """Messages queued for a client that does not read."""
 
     slow_seconds: float = 10.0
-    """How long such a client has to read on before its stream is aborted."""
+    """How long such a client has to read on before its stream is aborted, and how long any client
+    has to take an answer before its connection is closed."""
 
     calls_per_second: int = 1_000
     calls_at_once: int = 2_000

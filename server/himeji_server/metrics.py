@@ -50,6 +50,12 @@ STREAMS: Final = Gauge(
     ["kind"],
     registry=REGISTRY,
 )
+CONNECTIONS_CLOSED: Final = Counter(
+    "himeji_connections_closed",
+    "Connections closed because their client took more than its share.",
+    ["why"],
+    registry=REGISTRY,
+)
 GAMES: Final = Gauge(
     "himeji_games_live",
     "Games being played that this process has in memory.",

@@ -3,6 +3,7 @@
 Both are counted in the memory of each process; games are counted in the store (store/quotas.py).
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -45,6 +46,30 @@ def slow_reader(most: int) -> SlowReader:
     )
 
 
+def too_slow(seconds: float) -> SlowReader:
+    """The error for a client that leaves a message of a stream unread for too long."""
+    return SlowReader(
+        f"you did not read for {seconds:g} seconds; call again",
+        {"limit": "slow_seconds", "allowed": f"{seconds:g}"},
+    )
+
+
+def too_late(seconds: float) -> LimitExceeded:
+    """The error for a call whose message does not arrive."""
+    return LimitExceeded(
+        f"the message of the call did not arrive within {seconds:g} seconds",
+        {"limit": "request_seconds", "allowed": f"{seconds:g}"},
+    )
+
+
+def too_idle(seconds: float) -> LimitExceeded:
+    """The error for a stream on which the client sends nothing."""
+    return LimitExceeded(
+        f"nothing came on the stream for {seconds:g} seconds",
+        {"limit": "idle_seconds", "allowed": f"{seconds:g}"},
+    )
+
+
 def check_actions(count: int, most: int = Limits.actions) -> None:
     """Raise LimitExceeded for an answer with too many actions."""
     if count > most:
@@ -70,20 +95,41 @@ class TokenBucket:
         What costs more than the bucket holds takes all but one, which its call has taken before.
         """
         cost = max(1, min(cost, self.at_once - 1))
+        self._refill()
+        if self._tokens < cost:
+            raise self._error((cost - self._tokens) / self.per_second)
+        self._tokens -= cost
+
+    def reserve(self, most_seconds: float) -> float:
+        """Take one token, on credit if need be; returns the seconds until there is one.
+
+        Raises RateLimited, and takes none, if that is more than `most_seconds`.
+        """
+        self._refill()
+        wait = max(0.0, (1 - self._tokens) / self.per_second)
+        if wait > most_seconds:
+            raise self._error(wait - most_seconds)
+        self._tokens -= 1
+        return wait
+
+    def give_back(self) -> None:
+        """Return a token that was taken."""
+        self._tokens += 1
+
+    def _refill(self) -> None:
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
-        if self._tokens < cost:
-            wait = (cost - self._tokens) / self.per_second
-            raise RateLimited(
-                f"more than {self.per_second} a second: wait",
-                {
-                    "limit": self.name,
-                    "allowed": str(self.per_second),
-                    RETRY_AFTER: str(int(wait * 1000) + 1),
-                },
-            )
-        self._tokens -= cost
+
+    def _error(self, wait: float) -> RateLimited:
+        return RateLimited(
+            f"more than {self.per_second} a second: wait",
+            {
+                "limit": self.name,
+                "allowed": str(self.per_second),
+                RETRY_AFTER: str(int(wait * 1000) + 1),
+            },
+        )
 
     @property
     def full(self) -> bool:
@@ -100,24 +146,46 @@ class RateLimiter:
 
     def acquire(self, key: str, cost: int = 1) -> None:
         """Count a call, which may cost as much as several; raises RateLimited."""
-        if key in UNLIMITED:
-            return
+        if key not in UNLIMITED:
+            self.bucket(key).acquire(cost)
+
+    def bucket(self, key: str) -> TokenBucket:
+        """The bucket of a key."""
         bucket = self._buckets.get(key)
         if bucket is None:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
             bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
-        bucket.acquire(cost)
+        return bucket
+
+
+class GuessLimiter:
+    """Slows down tokens that may be guesses, by address: later ones wait longer, or are refused."""
+
+    def __init__(self, limits: Limits) -> None:
+        per_second, at_once = limits.guesses_per_second, limits.guesses_at_once
+        self._rate_limiter = RateLimiter("guesses_per_second", per_second, at_once)
+        self._wait_seconds = limits.guess_wait_seconds
+
+    async def wait(self, address: str) -> None:
+        """Wait until it is the turn of one more guess; raises RateLimited."""
+        wait = self._rate_limiter.bucket(address).reserve(self._wait_seconds)
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    def give_back(self, address: str) -> None:
+        """Return a turn: it was no guess."""
+        self._rate_limiter.bucket(address).give_back()
 
 
 class ConcurrencyLimit:
-    """A concurrency limit: how many streams are open at once, per owner or address, and in all."""
+    """A concurrency limit: how many streams are open at once, per owner or address and in all."""
 
     def __init__(
-        self, name: str, per_owner: int, in_all: int | None = None, *, per: str = "owner"
+        self, name: str, per_key: int, in_all: int | None = None, *, key: str = "owner"
     ) -> None:
-        self._name, self._per_owner, self._in_all = name, per_owner, in_all
-        self._per = per
+        """`key` says what is counted by: "owner" or "address"."""
+        self._name, self._per_key, self._in_all, self._key = name, per_key, in_all, key
         self._open: Counter[str] = Counter()
 
     def full_error(self) -> LimitExceeded | None:
@@ -129,18 +197,18 @@ class ConcurrencyLimit:
         return error
 
     @contextmanager
-    def slot(self, owner: str) -> Iterator[None]:
+    def slot(self, key: str) -> Iterator[None]:
         """Hold a slot for an owner or address; raises LimitExceeded."""
         full_error = self.full_error()
         if full_error is not None:
             raise full_error
-        if owner not in UNLIMITED and self._open[owner] >= self._per_owner:
-            sentence = f"an {self._per} may have {{}} {self._name} open"
-            raise exceeded(f"{self._name}_per_{self._per}", self._per_owner, sentence)
-        self._open[owner] += 1
+        if key not in UNLIMITED and self._open[key] >= self._per_key:
+            sentence = f"one {self._key} may have {{}} {self._name} open"
+            raise exceeded(f"{self._name}_per_{self._key}", self._per_key, sentence)
+        self._open[key] += 1
         try:
             yield
         finally:
-            self._open[owner] -= 1
-            if not self._open[owner]:
-                del self._open[owner]
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]

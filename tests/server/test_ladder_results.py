@@ -407,7 +407,7 @@ async def test_results_are_watched_in_order_and_none_is_left_out(process):
     seen = []
 
     async def watch():
-        async for result in process.queries.watch_results(LADDER, 0):
+        async for result in process.queries.watch_results(LADDER, 0, asyncio.Event()):
             seen.append(result.sequence)
             if len(seen) == 4:
                 return

@@ -5,7 +5,11 @@ import asyncio
 import grpc
 import pytest
 from himeji.rules.errors import Draining, StoreUnavailable
-from himeji.v1 import ladder_service_pb2 as ladders, play_service_pb2 as play
+from himeji.v1 import (
+    account_service_pb2 as accounts,
+    ladder_service_pb2 as ladders,
+    play_service_pb2 as play,
+)
 from himeji.v1.game_pb2 import EndReason, GameState
 from himeji.v1.stream_pb2 import StreamEndKind
 from himeji_server.games import notifications
@@ -338,6 +342,24 @@ async def test_results_are_watched_as_they_are_rated(arena):
     assert seen[1].seats[0].before.mean in {each.after.mean for each in seen[0].seats}
     first_seats = [[seat.bot for seat in each.seats] for each in seen]
     assert first_seats[0] == first_seats[1][::-1], "seats take turns"
+
+
+async def test_a_watch_of_results_ends_when_its_token_is_revoked(arena):
+    client = await arena.owner("eve")
+    wish = accounts.CreateTokenRequest(owner="eve", scopes=[accounts.SCOPE_READ])
+    issued = await client.accounts.CreateToken(wish, metadata=client.metadata)
+    watching = client.ladders.WatchResults(
+        ladders.WatchResultsRequest(ladder="base-2p"),
+        metadata=(("authorization", f"Bearer {issued.secret}"),),
+        timeout=PATIENCE,
+    )
+    last = asyncio.ensure_future(watching.read())
+    await asyncio.sleep(0.2)
+    assert not last.done()
+    request = accounts.RevokeTokenRequest(token_id=issued.token.token_id)
+    await client.accounts.RevokeToken(request, metadata=client.metadata)
+    assert (await last).stream_end.kind == StreamEndKind.STREAM_END_KIND_TOKEN_REVOKED
+    assert await watching.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_a_watch_of_an_unknown_ladder_ends_with_its_reason(arena):

@@ -129,7 +129,7 @@ def test_rate_limits_are_counted_by_key_and_house_bots_not_at_all():
 
 
 def test_a_slot_is_free_again_when_it_is_released():
-    places = ConcurrencyLimit("streams", per_owner=1, in_all=2)
+    places = ConcurrencyLimit("streams", per_key=1, in_all=2)
     with places.slot("ada"):
         with pytest.raises(errors.LimitExceeded) as refused, places.slot("ada"):
             pass

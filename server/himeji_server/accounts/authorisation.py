@@ -12,18 +12,11 @@ import structlog
 from himeji.rules.errors import Forbidden, InvalidToken, MissingToken
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 
-from himeji_server import addresses
-from himeji_server.accounts.caller import (
-    Caller,
-    current_address,
-    current_caller,
-    set_address,
-    set_caller,
-)
+from himeji_server.accounts.caller import Caller, current_address, current_caller, set_caller
 from himeji_server.accounts.token_cache import TokenCache
 from himeji_server.accounts.tokens import Tokens
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import RateLimiter
+from himeji_server.rate_limits import GuessLimiter, RateLimiter
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"  # generic only in the stubs
 
@@ -111,28 +104,29 @@ class Authoriser:
     ) -> None:
         """Without `tokens` no token is valid, and only public methods can be called."""
         limits = limits or Limits()
-        self._tokens = TokenCache(tokens) if tokens is not None else None
+        self._guesses = GuessLimiter(limits)
+        self._tokens = TokenCache(tokens, self._guesses) if tokens is not None else None
         self._rate_limiter = RateLimiter(
             "calls_per_second", limits.calls_per_second, limits.calls_at_once
         )
+        checks = limits.health_checks_per_second
+        self._health_checks = RateLimiter("health_checks_per_second", checks, 2 * checks)
         self._open_registration = open_registration
 
     async def __call__(self, path: str, context: Context) -> None:
         """Return if the caller may call the method, and set the current caller.
 
-        Raises MissingToken, InvalidToken, Forbidden or RateLimited.
+        Raises MissingToken, InvalidToken, Forbidden or RateLimited. A call without a valid token
+        takes from the budget of its address before anything is looked up.
         """
-        set_address(addresses.of_peer(str(context.peer())))
         access = ACCESS.get(path)
+        secret = None if access is None or access.public else await self._secret(context)
+        if secret is None:
+            self.limit_address(path)
         if access is None:
             raise Forbidden("this method is closed to everybody")
-        if access.public:
-            self._limit_address(path)
-            return
         open_to_all = access.registration and self._open_registration
-        secret = _bearer_secret(context)
-        if secret is None and open_to_all:
-            self._limit_address(path)
+        if secret is None and (access.public or open_to_all):
             return
         caller = await self._verify(secret)
         self._rate_limiter.acquire(caller.limit_key)
@@ -145,17 +139,26 @@ class Authoriser:
     def charge(self, calls: int) -> None:
         """Count further calls for the current caller, whose call costs as much as several."""
         if calls > 0:
-            self._rate_limiter.acquire(current_caller().owner, calls)
+            self._rate_limiter.acquire(current_caller().limit_key, calls)
 
-    def _limit_address(self, path: str) -> None:
-        """Apply the rate limit to the address of an anonymous call; health checks are free."""
-        if not path.startswith(_HEALTH):
-            self._rate_limiter.acquire(current_address())
+    def limit_address(self, path: str) -> None:
+        """Count a call for the address that it came from; raises RateLimited."""
+        limiter = self._health_checks if path.startswith(_HEALTH) else self._rate_limiter
+        limiter.acquire(current_address())
+
+    async def _secret(self, context: Context) -> str | None:
+        """The secret that the call shows, if any; a malformed one counts as a guess."""
+        try:
+            return _bearer_secret(context)
+        except InvalidToken:
+            await self._guesses.wait(current_address())
+            raise
 
     async def _verify(self, secret: str | None) -> Caller:
         if secret is None:
             raise MissingToken("this method needs a token in the metadata `authorization`")
         if self._tokens is None:
+            await self._guesses.wait(current_address())
             raise InvalidToken("the token is unknown, expired or revoked")
         return await self._tokens.verify(secret)
 

@@ -81,7 +81,7 @@ _ADDRESS: Final[ContextVar[str]] = ContextVar("address", default=addresses.UNKNO
 def set_address(address: str) -> None:
     """Set the address from which the call of this task came.
 
-    Only the authoriser and the page's middleware do.
+    Only the interceptor and the page's middleware do.
     """
     _ADDRESS.set(address)
 

@@ -18,6 +18,7 @@ from himeji.v1.ladder_service_pb2 import (
 
 from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
+from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.messages import ladder_message, standing_message, ticket_message
@@ -199,9 +200,12 @@ class LadderQueries:
         return out
 
     async def watch_results(
-        self, ladder: str, after: int | None
+        self, ladder: str, after: int | None, ended: asyncio.Event
     ) -> AsyncGenerator[RatedResult, None]:
-        """Results after a sequence (None: new ones) as they are rated, until the server stops."""
+        """Results after a sequence (None: new ones) as they are rated, until the server stops.
+
+        Raises InvalidToken when `ended` is set, because the token of the stream works no more.
+        """
         name = self.ladders[ladder].name
         if after is not None and after < 0:
             sentence = "a sequence is 0 or more"
@@ -211,10 +215,14 @@ class LadderQueries:
         while not stopping.is_set():
             entries = await self._standings.entries_after(name, place)
             for entry in entries:
+                if ended.is_set():
+                    raise token_ended()
                 yield _result(entry)
                 place = entry.sequence
             if not entries:
                 await wait_for(stopping, POLL_SECONDS)
+            if ended.is_set():
+                raise token_ended()
 
 
 def _sortable(text: str) -> tuple[float, str, StandingsRow]:

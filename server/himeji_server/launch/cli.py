@@ -254,6 +254,7 @@ def serve(  # noqa: PLR0913 - one parameter per option
                 play_message_bytes=max(Limits.play_message_bytes, 64 * games_per_owner),
                 streams=streams,
                 streams_per_owner=streams_per_owner,
+                connections_per_owner=max(Limits.connections_per_owner, 2 * streams_per_owner),
                 calls_per_second=calls_per_second,
                 calls_at_once=2 * calls_per_second,
             ),

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,9 @@ from himeji_server.accounts.owner_deletion import OwnerDeletion
 from himeji_server.games.assembly import GameAssembly
 from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
+from himeji_server.launch import open_files
 from himeji_server.launch.runtime import run_in_background
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.rpc import (
     account_service,
     admin_service,
@@ -26,6 +29,8 @@ from himeji_server.rpc import (
     rpc_handlers,
     rules_service,
 )
+from himeji_server.rpc.calls_in_flight import CallsInFlight
+from himeji_server.rpc.connection_watch import ConnectionWatch
 from himeji_server.rpc.play_service import PlayService
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.rpc.rules_workers import RulesWorkers
@@ -56,6 +61,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         rules_workers = RulesWorkers(settings.limits)
         stack.push_async_callback(rules_workers.close)
         playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
+        watchers = ConcurrencyLimit("watchers", settings.limits.watchers_per_owner)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
             admin_service.SERVICE: admin_service.AdminService(
@@ -63,27 +69,31 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
                 ladder.administration,
                 OwnerDeletion(store, accounts.requests, accounts.tokens),
             ),
-            game_service.SERVICE: game_service.GameService(games.use_cases, streams),
-            ladder_service.SERVICE: ladder_service.LadderService(games.use_cases, ladder),
+            game_service.SERVICE: game_service.GameService(games.use_cases, streams, watchers),
+            ladder_service.SERVICE: ladder_service.LadderService(ladder, streams, watchers),
             play_service.SERVICE: playing,
             rules_service.SERVICE: rules_service.RulesService(
                 rules_workers, authoriser.charge, settings.limits
             ),
         }
+        limits = replace(settings.limits, connections=open_files.allow(settings.limits.connections))
+        calls = CallsInFlight(limits)
         server = grpc_server.build(
             readiness,
             implementations=services,
             authorise=authoriser,
             dev=settings.dev,
-            limits=settings.limits,
+            limits=limits,
+            calls=calls,
             shared_port=settings.processes > 1,
             overload_handlers={play_service.PLAY: playing.overload_handler},
         )
         stack.push_async_callback(server.stop, None)
         port = grpc_server.bind(server, settings.port, shared=settings.processes > 1)
+        watch = ConnectionWatch(calls, port)
         tasks = (partial(readiness.monitor, store), streams.monitor, metrics.measure_loop_lag)
         await stack.enter_async_context(
-            run_in_background(*tasks, *games.background, ladder.loop.run)
+            run_in_background(*tasks, watch.run, *games.background, ladder.loop.run)
         )
         http_port = None
         if settings.http_port is not None:

@@ -70,10 +70,13 @@ MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
 class GameService:
     """Three lines a method: decode, one use case, encode."""
 
-    def __init__(self, use_cases: GameUseCases, streams: OpenStreams) -> None:
+    def __init__(
+        self, use_cases: GameUseCases, streams: OpenStreams, watchers: ConcurrencyLimit
+    ) -> None:
+        """`watchers` limits the streams of an owner, together with those of other services."""
         self._use_cases = use_cases
         self._streams = streams
-        self._watchers = ConcurrencyLimit("watchers", use_cases.limits.watchers_per_owner)
+        self._watchers = watchers
 
     async def CreateGame(self, request: CreateGameRequest, _context: Any) -> CreateGameResponse:
         new = _new_game(request)

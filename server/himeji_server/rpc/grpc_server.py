@@ -13,6 +13,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.limits import MOST_METADATA_READ, Limits
 from himeji_server.rpc import rpc_handlers
+from himeji_server.rpc.calls_in_flight import CallsInFlight
 from himeji_server.rpc.interceptor import CallInterceptor, OverloadHandler
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.settings import HOST
@@ -22,10 +23,6 @@ _KEEPALIVE_SECONDS: Final = 30
 """A connection on which nothing was received for this long gets a keepalive ping."""
 
 _KEEPALIVE_TIMEOUT_SECONDS: Final = 10
-_IDLE_SECONDS: Final = 600
-"""A connection without calls is closed after this time; clients reopen it automatically."""
-
-_MOST_CALLS_PER_CONNECTION: Final = 1_000
 _HEALTH: Final = health_pb2.DESCRIPTOR.services_by_name["Health"]
 _REFLECTION_V1: Final = "grpc.reflection.v1.ServerReflection"
 
@@ -37,6 +34,7 @@ def build(  # noqa: PLR0913 - the parts, each once
     authorise: Authoriser | None = None,
     dev: bool = False,
     limits: Limits | None = None,
+    calls: CallsInFlight | None = None,
     shared_port: bool = False,
     overload_handlers: Mapping[str, OverloadHandler] | None = None,
 ) -> grpc.aio.Server:
@@ -46,7 +44,13 @@ def build(  # noqa: PLR0913 - the parts, each once
     handlers, by path, answer instead of a method's handler while the process is full.
     """
     limits = limits or Limits()
-    interceptor = CallInterceptor(authorise or Authoriser(), overload_handlers, limits)
+    authorise = authorise or Authoriser(limits=limits)
+    interceptor = CallInterceptor(
+        authorise,
+        overload_handlers,
+        limit_address=authorise.limit_address,
+        calls=calls or CallsInFlight(limits),
+    )
     options = _options(limits, shared_port=shared_port)
     server = grpc.aio.server(interceptors=[interceptor], options=options)
     handlers = rpc_handlers.handlers(implementations or {})
@@ -95,12 +99,14 @@ def _options(limits: Limits, *, shared_port: bool) -> list[tuple[str, Any]]:
         ("grpc.max_metadata_size", MOST_METADATA_READ),
         ("grpc.absolute_max_metadata_size", MOST_METADATA_READ),
         ("grpc.max_allowed_incoming_connections", limits.connections),
-        ("grpc.max_concurrent_streams", _MOST_CALLS_PER_CONNECTION),
+        ("grpc.max_concurrent_streams", limits.calls_per_connection),
+        ("grpc.server_handshake_timeout_ms", int(limits.handshake_seconds * 1000)),
         ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_SECONDS * 1000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", int(limits.seconds_between_pings * 1000)),
-        ("grpc.max_connection_idle_ms", _IDLE_SECONDS * 1000),
+        # Clients open a connection that was closed again by themselves.
+        ("grpc.max_connection_idle_ms", int(limits.idle_seconds * 1000)),
     ]
 
 

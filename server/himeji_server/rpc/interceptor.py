@@ -1,9 +1,15 @@
 """Wraps every call: authorises the caller, turns exceptions into statuses, writes one log line.
 
-Invariants: every call ends with a status that says why, and with exactly one log line. A
-HimejiError becomes its own status; any other exception is a defect, and the client gets an incident
-id under which the log has the traceback. Requests are parsed and responses serialised inside the
-wrapper too, because gRPC would answer their failures with the text of a Python exception.
+Invariants: every call ends with a status that says why, and with exactly one log line, unless it is
+one of many that come to nothing (call_log.py). A call is counted from its first moment, before its
+message has arrived, until gRPC has written its answer (calls_in_flight.py). A HimejiError becomes
+its own status; any other exception is a defect, and the client gets an incident id under which the
+log has the traceback. Requests are parsed and responses serialised inside the wrapper too, because
+gRPC would answer their failures with the text of a Python exception.
+
+For gRPC every method takes a stream of requests, which is the same on the wire: it calls the
+handler of another one only when the whole message is there, so that nobody could count or end the
+calls of a client that never sends it.
 
 A handler that is cancelled re-raises CancelledError: swallowing it leaks memory in grpc.aio.
 """
@@ -15,27 +21,42 @@ import contextlib
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import structlog
 from google.protobuf.message import DecodeError
-from himeji.rules.errors import HimejiError, MalformedMessage, UnknownMethod
+from himeji.rules.errors import (
+    HimejiError,
+    MalformedMessage,
+    RateLimited,
+    SlowReader,
+    Unauthenticated,
+    UnknownMethod,
+)
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
 from himeji_server.accounts.authorisation import Context
+from himeji_server.accounts.caller import caller_or_none, current_address, set_address
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_METADATA_BYTES, Limits
-from himeji_server.rate_limits import too_large
+from himeji_server.rate_limits import ConcurrencyLimit, too_idle, too_large, too_late, too_slow
 from himeji_server.request_limits import check_bytes, check_fields
+from himeji_server.rpc.call_log import CallLog
+from himeji_server.rpc.calls_in_flight import Call, CallsInFlight
 from himeji_server.rpc.rpc_handlers import HANDLER_FACTORIES, Handler, UnsupportedMethod
 
 Authorise = Callable[[str, Context], Awaitable[None]]
 Behaviour = Callable[[Any, Any], Any]
 OverloadHandler = Callable[[], Behaviour | None]
 """While the process is full, gives what answers a method instead of its handler; else None."""
+LimitAddress = Callable[[str], None]
+"""Counts a call of a path for the current address; raises RateLimited."""
+LimitRequest = Callable[[Awaitable[Any], bool], Awaitable[Any]]
+"""Awaits a request of a stream and counts it, unless it is the first one."""
 Parse = Callable[[bytes], Any]
 Serialise = Callable[[Any], bytes]
 
@@ -48,7 +69,9 @@ _log = structlog.get_logger(__name__)
 FIRST_MESSAGE_SECONDS: Final = 5.0
 """How long to wait for the first message of a stream before it is refused."""
 
-_ABORT_SECONDS: Final = 0.5
+_FAILURES: Final = (Unauthenticated, UnknownMethod, RateLimited)
+"""The errors of calls that came to nothing without any work."""
+
 _UNSAFE_IN_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 
 
@@ -59,11 +82,21 @@ class CallInterceptor(_Interceptor):
         self,
         authorise: Authorise,
         overload_handlers: Mapping[str, OverloadHandler] | None = None,
-        limits: Limits | None = None,
+        *,
+        limit_address: LimitAddress | None = None,
+        calls: CallsInFlight | None = None,
     ) -> None:
-        """An overload handler, by path, rejects calls before the caller's token is looked up."""
-        self._authorise = authorise
-        self._limits = limits or Limits()
+        """An overload handler, by path, rejects calls before the caller's token is looked up.
+
+        `limit_address` counts the calls that `authorise` does not see, and the requests of streams.
+        """
+        self.authorise = authorise
+        self.limit_address = limit_address or _no_limit
+        self.calls = calls or CallsInFlight()
+        self.limits = self.calls.limits
+        self.call_log = CallLog(self.limits.failures_logged)
+        per_address = self.limits.watchers_per_address
+        self.watchers = ConcurrencyLimit("watchers", per_address, key="address")
         self._overload_handlers = overload_handlers or {}
         self._unknown = metrics.Calls(metrics.UNKNOWN_METHOD, timed=False)
         self._wrapped: dict[str, tuple[Handler, Handler]] = {}
@@ -77,73 +110,205 @@ class CallInterceptor(_Interceptor):
         path = handler_call_details.method
         handler = await continuation(handler_call_details)
         if handler is None:
-            unknown = _unknown_method(path)
-            return _wrap(unknown, path, _allow, self._unknown, _not_full, limits=self._limits)
+            return _Method(self, path, _unknown_method(path), self._unknown).wrapped()
         bare, wrapped = self._wrapped.get(path, (None, None))
         if wrapped is None or bare is not handler:
-            open_to_all = isinstance(_behaviour(handler), UnsupportedMethod)
             timed = not (handler.request_streaming or handler.response_streaming)
             calls = metrics.Calls(path, timed=timed)
-            authorise = _allow if open_to_all else self._authorise
-            overload_handler = self._overload_handlers.get(path, _not_full)
-            wrapped = _wrap(handler, path, authorise, calls, overload_handler, limits=self._limits)
+            overload_handler = self._overload_handlers.get(path)
+            wrapped = _Method(self, path, handler, calls, overload_handler).wrapped()
             self._wrapped[path] = (handler, wrapped)
         return wrapped
 
 
-def _wrap(  # noqa: PLR0913 - the parts, each once
-    handler: Handler,
-    path: str,
-    authorise: Authorise,
-    calls: metrics.Calls,
-    overload_handler: OverloadHandler,
-    *,
-    limits: Limits,
-) -> Handler:
-    """Wrap one handler. A stream's messages are parsed and serialised one by one."""
-    behaviour = _behaviour(handler)
-    parse = _checked(handler.request_deserializer or bytes, path, limits)
-    serialise: Serialise = handler.response_serializer or bytes
+class _Method:
+    """One method: its handler, and all that is done around it."""
 
-    async def respond(request: Any, context: Context) -> bytes | None:
+    def __init__(
+        self,
+        parts: CallInterceptor,
+        path: str,
+        handler: Handler,
+        calls: metrics.Calls,
+        overload_handler: OverloadHandler | None = None,
+    ) -> None:
+        self._parts, self._path, self._handler, self._metrics = parts, path, handler, calls
+        self._overload_handler = overload_handler
+        self._behaviour = _behaviour(handler)
+        self._parse = _checked(handler.request_deserializer or bytes, path, parts.limits)
+        self._serialise: Serialise = handler.response_serializer or bytes
+        # Who may call what does not exist is no question, but how often is.
+        anonymous = isinstance(self._behaviour, UnsupportedMethod | _UnknownMethod)
+        self._authorise = self._limit_address if anonymous else parts.authorise
+
+    def wrapped(self) -> Handler:
+        """The handler for gRPC; a stream's messages are parsed and serialised one by one."""
+        return HANDLER_FACTORIES[True, self._handler.response_streaming](
+            self._handle,
+            request_deserializer=self._parse if self._handler.request_streaming else None,
+            response_serializer=self._serialise if self._handler.response_streaming else None,
+        )
+
+    async def _handle(self, requests: AsyncIterator[Any], context: Context) -> bytes | None:
+        call = self._parts.calls.begin(str(context.peer()))
+        context.add_done_callback(call.end)  # type: ignore[arg-type]  # any callable will do
+        if self._parts.calls.is_closing(call.connection):
+            # A client that floods may have thousands of calls queued: they must cost little.
+            raise asyncio.CancelledError
+        set_address(call.connection.address)
+        return await self._finish(context, call, self._respond(requests, context, call))
+
+    async def _respond(
+        self, requests: AsyncIterator[Any], context: Context, call: Call
+    ) -> bytes | None:
+        call.check()
+        if not self._handler.request_streaming:
+            return await self._respond_to(None, context, call)
+        stream = _RequestStream(requests, None if self._overload_handler else self._limit_request)
+        return await _after_first_message(stream, self._respond_to(stream, context, call))
+
+    async def _respond_to(
+        self, stream: _RequestStream | None, context: Context, call: Call
+    ) -> bytes | None:
         _check_metadata(context)
-        handle_overload = overload_handler()
-        if handle_overload is None:
-            await authorise(path, context)
-        handle = handle_overload or behaviour
-        outcome = handle(request if handler.request_streaming else parse(request), context)
-        if handler.response_streaming:
-            await _write_all(outcome, context)
+        handle = await self._admit(context, call)
+        request = stream or self._parse(await self._read(context))
+        if self._handler.response_streaming:
+            with self._watcher_slot():
+                await self._write_all(handle(request, context), context)
+            call.answer(0)  # what was written and the status may still wait for the client
             return None
-        return serialise(await outcome)
+        answer = self._serialise(await handle(request, context))
+        call.answer(len(answer))
+        return answer
 
-    async def wrapped(request: Any, context: Context) -> bytes | None:
-        if not handler.request_streaming:
-            return await _finish(path, context, respond(request, context), calls)
-        requests = _RequestStream(request)
-        response = _after_first_message(requests, respond(requests, context))
-        return await _finish(path, context, response, calls)
+    async def _admit(self, context: Context, call: Call) -> Behaviour:
+        """Count and authorise the caller; returns what answers the call."""
+        handle_overload = self._overload_handler() if self._overload_handler else None
+        if handle_overload is not None:
+            self._parts.limit_address(self._path)
+            return handle_overload
+        await self._authorise(self._path, context)
+        caller = caller_or_none()
+        if caller is not None:
+            call.charge_to(caller.owner, stream=self._handler.response_streaming)
+        return self._behaviour
 
-    return HANDLER_FACTORIES[handler.request_streaming, handler.response_streaming](
-        wrapped,
-        request_deserializer=parse if handler.request_streaming else None,
-        response_serializer=serialise if handler.response_streaming else None,
-    )
+    async def _limit_address(self, path: str, _context: Context) -> None:
+        self._parts.limit_address(path)
+
+    async def _limit_request(self, request: Awaitable[Any], first: bool) -> Any:  # noqa: FBT001
+        """Await the next request of a stream other than Play; each further one is like a call."""
+        seconds = self._parts.limits.idle_seconds
+        received = await _within(seconds, request, partial(too_idle, seconds))
+        if not first:
+            self._parts.limit_address(self._path)
+        return received
+
+    async def _read(self, context: Context) -> bytes:
+        """The message of a unary call."""
+        seconds = self._parts.limits.request_seconds
+        raw = await _within(seconds, context.read(), partial(too_late, seconds))
+        if not isinstance(raw, bytes):  # the client's side has ended
+            raise MalformedMessage("the call ended before its message came")
+        return raw
+
+    async def _write_all(self, outcome: Any, context: Context) -> None:
+        """Write what an async generator yields; a coroutine writes its responses itself."""
+        if not isinstance(outcome, AsyncIterator):
+            await outcome
+            return
+        seconds = self._parts.limits.slow_seconds
+        async with aclosing(outcome) as responses:  # type: ignore[type-var]
+            async for response in responses:
+                await _within(seconds, context.write(response), partial(too_slow, seconds))
+
+    def _watcher_slot(self) -> AbstractContextManager[None]:
+        if self._overload_handler is not None:  # Play has limits of its own
+            return nullcontext()
+        return self._parts.watchers.slot(current_address())
+
+    async def _finish(
+        self, context: Context, call: Call, response: Awaitable[bytes | None]
+    ) -> bytes | None:
+        """Await the response, or abort the call with the status of the exception; log it."""
+        started = time.perf_counter()
+        code, error, failed = grpc.StatusCode.OK.name, None, False
+        try:
+            return await response
+        except asyncio.CancelledError as cancelled:
+            code = grpc.StatusCode.CANCELLED.name
+            error = _reason_of(cancelled)
+            failed = error is None
+            if error is None:
+                call.cancel()
+            else:
+                code = STATUS_CODES[type(error)].name
+                with contextlib.suppress(grpc.aio.AbortError):
+                    await _abort(context, call, error)
+            raise
+        except grpc.aio.AbortError:
+            code = _code_name(context)
+            raise
+        except Exception as raised:
+            if isinstance(raised, grpc.aio.BaseError) and context.cancelled():
+                code, failed = grpc.StatusCode.CANCELLED.name, True
+                call.cancel()
+                raise
+            error = as_error(raised, _loggable(self._path))
+            code = STATUS_CODES[type(error)].name
+            failed = call.refused or isinstance(error, _FAILURES)
+            if failed:
+                await call.refuse()
+            await _abort(context, call, error)
+            raise RuntimeError("context.abort() returned") from raised
+        finally:
+            self._log(context, call, code, error, time.perf_counter() - started, failed=failed)
+
+    def _log(  # noqa: PLR0913 - what is known of a call
+        self,
+        context: Context,
+        call: Call,
+        code: str,
+        error: HimejiError | None,
+        seconds: float,
+        *,
+        failed: bool,
+    ) -> None:
+        self._metrics.ended(code, seconds)
+        facts = {"code": code, "ms": round(seconds * 1000, 2), "peer": _host(context)}
+        if error is not None:
+            facts["reason"] = error.reason
+        address, method = call.connection.address, _loggable(self._path)
+        self._parts.call_log.write(address, failed=failed, method=method, **facts)
+
+
+async def _within(
+    seconds: float, awaitable: Awaitable[Any], error: Callable[[], HimejiError]
+) -> Any:
+    """Await something that the client has to do in time; raises the error if it does not."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await awaitable
+    except TimeoutError:
+        raise error() from None
 
 
 class _RequestStream:
     """The requests of a stream; `was_read` says whether the handler asked for one."""
 
-    def __init__(self, requests: AsyncIterator[Any]) -> None:
+    def __init__(self, requests: AsyncIterator[Any], limit: LimitRequest | None) -> None:
         self._requests = requests
+        self._limit = limit
         self.was_read = False
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
 
     async def __anext__(self) -> Any:
+        request, first = anext(self._requests), not self.was_read
         self.was_read = True
-        return await anext(self._requests)
+        return await (request if self._limit is None else self._limit(request, first))
 
 
 async def _after_first_message(
@@ -164,68 +329,24 @@ async def _after_first_message(
         raise
 
 
-async def _finish(
-    path: str, context: Context, response: Awaitable[bytes | None], calls: metrics.Calls
-) -> bytes | None:
-    """Await the response, or abort the call with the status of the exception; log and count it."""
-    started = time.perf_counter()
-    code, reason = grpc.StatusCode.OK.name, None
-    try:
-        return await response
-    except asyncio.CancelledError as cancelled:
-        code = grpc.StatusCode.CANCELLED.name
-        error = _reason_of(cancelled)
-        if error is not None:
-            code, reason = STATUS_CODES[type(error)].name, error.reason
-            await _abort_slow_reader(context, error)
-        raise
-    except grpc.aio.AbortError:
-        code = _code_name(context)
-        raise
-    except Exception as raised:
-        if isinstance(raised, grpc.aio.BaseError) and context.cancelled():
-            code = grpc.StatusCode.CANCELLED.name
-            raise
-        error = as_error(raised, _loggable(path))
-        code, reason = STATUS_CODES[type(error)].name, error.reason
-        await _abort(context, error)
-        raise RuntimeError("context.abort() returned") from raised
-    finally:
-        seconds = time.perf_counter() - started
-        calls.ended(code, seconds)
-        facts = {"code": code, "ms": round(seconds * 1000, 2), "peer": _host(context)}
-        if reason:
-            facts["reason"] = reason
-        _log.info("call", method=_loggable(path), **facts)
-
-
-async def _abort(context: Context, error: HimejiError) -> None:
+async def _abort(context: Context, call: Call, error: HimejiError) -> None:
+    """End the call with the status of an error; waits until the client has taken it."""
     status = to_status(error)
     details = ((STATUS_DETAILS, status.SerializeToString()),)
-    await context.abort(STATUS_CODES[type(error)], status.message, details)
+    call.answer(0)
+    try:
+        await context.abort(STATUS_CODES[type(error)], status.message, details)
+    except grpc.aio.InternalError:
+        # gRPC cannot send a status after a first message that nobody takes.
+        if isinstance(error, SlowReader):
+            call.close_connection()
+        raise
 
 
 def _reason_of(cancelled: asyncio.CancelledError) -> HimejiError | None:
     """The error with which the server cancelled a handler; None if the client cancelled."""
     reason = cancelled.args[0] if cancelled.args else None
     return reason if isinstance(reason, HimejiError) else None
-
-
-async def _abort_slow_reader(context: Context, error: HimejiError) -> None:
-    """Abort the call of a client that does not read; gRPC keeps the status until it does."""
-    with contextlib.suppress(TimeoutError, grpc.aio.AbortError):
-        async with asyncio.timeout(_ABORT_SECONDS):
-            await _abort(context, error)
-
-
-async def _write_all(outcome: Any, context: Context) -> None:
-    """Write what an async generator yields; a coroutine writes its responses itself."""
-    if not isinstance(outcome, AsyncIterator):
-        await outcome
-        return
-    async with aclosing(outcome) as responses:  # type: ignore[type-var]
-        async for response in responses:
-            await context.write(response)
 
 
 def _checked(parse: Parse, path: str, limits: Limits) -> Parse:
@@ -259,18 +380,21 @@ def _check_metadata(context: Context) -> None:
         raise too_large("metadata_bytes", "the metadata have", size, MOST_METADATA_BYTES)
 
 
+class _UnknownMethod:
+    """Answers every call of a method that does not exist."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def __call__(self, _requests: object, _context: object) -> None:
+        raise UnknownMethod("this server has no such method", {"method": self._path})
+
+
 def _unknown_method(path: str) -> Handler:
-    async def refuse(_requests: object, _context: object) -> None:
-        raise UnknownMethod("this server has no such method", {"method": path})
-
-    return grpc.stream_stream_rpc_method_handler(refuse)
+    return grpc.stream_stream_rpc_method_handler(_UnknownMethod(path))
 
 
-async def _allow(_path: str, _context: Context) -> None:
-    return None
-
-
-def _not_full() -> None:
+def _no_limit(_path: str) -> None:
     return None
 
 

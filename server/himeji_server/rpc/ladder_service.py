@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, contextmanager
 from typing import Any, Final
 
 from himeji.rules.errors import HimejiError
 from himeji.v1 import ladder_service_pb2 as pb
 
 from himeji_server.accounts.caller import current_caller
-from himeji_server.games.use_cases import GameUseCases
+from himeji_server.accounts.open_streams import OpenStreams, token_ended
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.queries import paginate
 from himeji_server.ladder.recomputation import Progress
@@ -27,12 +28,16 @@ ROWS_PER_MESSAGE: Final = 200
 class LadderService:
     """Decodes a request, calls one use case, encodes the response."""
 
-    def __init__(self, use_cases: GameUseCases, ladder: LadderAssembly) -> None:
+    def __init__(
+        self, ladder: LadderAssembly, streams: OpenStreams, watchers: ConcurrencyLimit
+    ) -> None:
+        """`watchers` limits the streams of an owner, together with those of other services."""
         self._queries = ladder.queries
         self._administration = ladder.administration
         self._queue_commands = ladder.queue_commands
         self._tournaments = ladder.tournaments
-        self._watchers = ConcurrencyLimit("watchers", use_cases.limits.watchers_per_owner)
+        self._streams = streams
+        self._watchers = watchers
 
     async def ListLadders(
         self, request: pb.ListLaddersRequest, _context: Any
@@ -99,9 +104,10 @@ class LadderService:
         end = StreamEnd.draining()
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._watchers.slot(current_caller().limit_key))
+                ended = stack.enter_context(self._watching())
                 after = request.after_sequence if request.HasField("after_sequence") else None
-                async with aclosing(self._queries.watch_results(request.ladder, after)) as results:
+                found = self._queries.watch_results(request.ladder, after, ended)
+                async with aclosing(found) as results:
                     async for result in results:
                         yield pb.WatchResultsResponse(result=result)
             except HimejiError as error:
@@ -109,6 +115,13 @@ class LadderService:
         yield pb.WatchResultsResponse(stream_end=end.to_message())
         if end.error is not None:
             raise end.error
+
+    @contextmanager
+    def _watching(self) -> Iterator[asyncio.Event]:
+        """Count a stream of the caller; the event is set when its token works no more."""
+        caller = current_caller()
+        with self._watchers.slot(caller.limit_key), self._streams.register(caller) as ended:
+            yield ended
 
     async def RecomputeStandings(
         self, request: pb.RecomputeStandingsRequest, _context: Any
@@ -121,13 +134,17 @@ class LadderService:
             request.request_id,
             repair=request.repair,
         )
-        try:
-            async with aclosing(steps):
-                async for step in steps:
-                    for message in _recompute_messages(step):
-                        yield message
-        except HimejiError as error:
-            end = StreamEnd.by(error)
+        with ExitStack() as stack:
+            try:
+                ended = stack.enter_context(self._watching())
+                async with aclosing(steps):
+                    async for step in steps:
+                        if ended.is_set():
+                            raise token_ended()
+                        for message in _recompute_messages(step):
+                            yield message
+            except HimejiError as error:
+                end = StreamEnd.by(error)
         yield pb.RecomputeStandingsResponse(stream_end=end.to_message())
         if end.error is not None:
             raise end.error

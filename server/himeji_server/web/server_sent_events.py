@@ -58,7 +58,7 @@ class EventStreams:
             "event_streams",
             limits.event_streams_per_address,
             limits.event_streams,
-            per="address",
+            key="address",
         )
 
     async def open(self, request: Request) -> Response:

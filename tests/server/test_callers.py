@@ -1,0 +1,540 @@
+"""What one client can take of a server: each limit is tried twice, as it is and raised."""
+
+import asyncio
+import resource
+import time
+from contextlib import asynccontextmanager, nullcontext
+from types import SimpleNamespace
+
+import grpc
+import pytest
+import structlog
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from himeji.rules import errors
+from himeji.v1 import (
+    account_service_pb2 as accounts_pb2,
+    account_service_pb2_grpc,
+    ladder_service_pb2 as ladders_pb2,
+    rules_service_pb2 as rules_pb2,
+)
+from himeji.wire.errors import RETRY_AFTER, from_rpc_error
+from himeji_server.accounts.authorisation import Authoriser
+from himeji_server.accounts.caller import Caller, current_caller, set_caller
+from himeji_server.accounts.token_cache import CACHE_SECONDS
+from himeji_server.ladder.recomputation import Progress
+from himeji_server.launch import open_files
+from himeji_server.limits import Limits
+from himeji_server.names import HOUSE
+from himeji_server.rate_limits import ConcurrencyLimit, TokenBucket
+from himeji_server.rpc import grpc_server
+from himeji_server.rpc.call_log import INTERVAL_SECONDS, CallLog
+from himeji_server.rpc.calls_in_flight import CallsInFlight
+from himeji_server.rpc.connection_watch import ConnectionWatch
+from himeji_server.rpc.ladder_service import LadderService
+from himeji_server.rpc.readiness import Readiness
+from himeji_server.rpc.rules_service import RulesService
+
+from tests.server.arena_client import PATIENCE
+from tests.server.raw_http2 import RawConnection
+
+STRANGER, OTHER = "127.0.0.2", "127.0.0.3"
+RULESET = "/himeji.v1.RulesService/GetRuleset"
+WHO_AM_I = "/himeji.v1.AccountService/WhoAmI"
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+BASE = rules_pb2.GetRulesetRequest(ruleset="base").SerializeToString()
+FOR_EVER = 1_000_000
+
+
+class Rules(RulesService):
+    """Counts the answers that were given."""
+
+    answers = 0
+
+    async def GetRuleset(self, request, context):  # noqa: N802 - the contract's name
+        self.answers += 1
+        return await super().GetRuleset(request, context)
+
+
+class Account:
+    """Says who calls."""
+
+    async def WhoAmI(self, _request, _context):  # noqa: N802 - the contract's name
+        return accounts_pb2.WhoAmIResponse(owner=accounts_pb2.Owner(name=current_caller().owner))
+
+
+class Tokens:
+    """Knows a token for each of two owners, and counts how often it was asked."""
+
+    def __init__(self):
+        self.store = self
+        self.lookups = 0
+
+    def on_change(self, _callback):
+        pass
+
+    async def verify(self, secret):
+        self.lookups += 1
+        await asyncio.sleep(0.05)
+        if secret not in ("ada", HOUSE):
+            raise errors.InvalidToken("unknown")
+        return Caller(secret, f"{secret}.0", frozenset({1, 2, 3, 4}))
+
+
+class Server:
+    """A server without a store, and what it counts."""
+
+    def __init__(self, limits):
+        self.tokens = Tokens()
+        self.rules = Rules()
+        self.calls = CallsInFlight(limits)
+        self.grpc = grpc_server.build(
+            Readiness([]),
+            implementations={
+                "himeji.v1.RulesService": self.rules,
+                "himeji.v1.AccountService": Account(),
+            },
+            authorise=Authoriser(self.tokens, limits=limits),
+            dev=True,
+            limits=limits,
+            calls=self.calls,
+        )
+        self.port = grpc_server.bind(self.grpc, 0)
+        self.address = f"127.0.0.1:{self.port}"
+        self.opened = []
+
+    def connect(self, source=STRANGER, window=None):
+        connection = RawConnection(self.address, source, window)
+        self.opened.append(connection)
+        return connection
+
+    def in_flight(self):
+        return sum(each.calls for each in self.calls.connections.values())
+
+    def open_connections(self, connections):
+        return [each for each in connections if not each.is_closed()]
+
+
+@asynccontextmanager
+async def serving(**changed):
+    server = Server(Limits(**changed))
+    await server.grpc.start()
+    watch = asyncio.create_task(ConnectionWatch(server.calls, server.port).run())
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    try:
+        async with grpc.aio.insecure_channel(server.address, options=options) as server.channel:
+            yield server
+    finally:
+        for connection in server.opened:
+            connection.close()
+        watch.cancel()
+        await server.grpc.stop(None)
+
+
+async def eventually(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "in vain"
+        await asyncio.sleep(0.02)
+
+
+async def never(condition, seconds=2.0):
+    """Check that something that would happen soon does not."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert not condition()
+        await asyncio.sleep(0.05)
+
+
+async def check_health(server):
+    request = health_pb2.HealthCheckRequest(service="himeji.alive")
+    with pytest.raises(grpc.RpcError) as found:  # nobody has set its health: that is an answer
+        await health_pb2_grpc.HealthStub(server.channel).Check(request, timeout=PATIENCE)
+    assert found.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def who_am_i(server, token=None):
+    stub = account_service_pb2_grpc.AccountServiceStub(server.channel)
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    request = accounts_pb2.WhoAmIRequest()
+    try:
+        return await stub.WhoAmI(request, metadata=metadata, timeout=PATIENCE)
+    except grpc.RpcError as error:
+        return from_rpc_error(error)
+
+
+# Unread answers
+
+
+async def test_a_client_that_does_not_take_its_answer_is_cut_off():
+    async with serving(slow_seconds=0.2) as server:
+        deaf = server.connect(window=0)
+        deaf.call(RULESET, BASE)
+        await eventually(deaf.is_closed)
+        await eventually(lambda: not server.calls.unread)
+        assert server.in_flight() == 0
+        await check_health(server)
+    async with serving(slow_seconds=FOR_EVER) as server:
+        deaf = server.connect(window=0)
+        deaf.call(RULESET, BASE)
+        await never(deaf.is_closed)
+        assert server.in_flight() == 1
+
+
+async def answers_given(calls, **changed):
+    """How many answers a server gives to a client that takes none of them."""
+    async with serving(**changed) as server:
+        connections = [server.connect(window=0) for _ in range(4)]
+        for number in range(calls):
+            connections[number % 4].call(RULESET, BASE)
+        await eventually(lambda: server.rules.answers)
+        await settled(server)
+        await check_health(server)
+        return server.rules.answers
+
+
+async def settled(server):
+    """Wait until the number of answers does not change any more."""
+    before, same = -1, 0
+    while same < 5:
+        same = same + 1 if server.rules.answers == before else 0
+        before = server.rules.answers
+        await asyncio.sleep(0.1)
+
+
+async def test_calls_in_flight_of_an_address_are_limited():
+    limit = {"calls_in_flight_per_address": 20}
+    assert await answers_given(36, **limit) == 20
+    assert await answers_given(36) == 36
+
+
+async def test_bytes_of_unread_answers_are_limited():
+    assert await answers_given(36, unread_bytes=200_000) < 10
+    assert await answers_given(36) == 36
+
+
+async def test_who_has_twice_the_calls_that_are_allowed_is_cut_off_and_others_are_not():
+    held = {"failures_per_second": 1, "failures_at_once": 1, "failure_delay_seconds": FOR_EVER}
+    async with serving(calls_in_flight_per_address=10, **held) as server:
+        other, deaf = server.connect(OTHER), server.connect(window=0)
+        for _ in range(40):
+            deaf.call(RULESET, BASE)
+        await eventually(deaf.is_closed)
+        assert not other.is_closed()
+        await check_health(server)
+
+
+async def test_calls_of_an_owner_are_limited_and_those_of_house_bots_are_not():
+    async with serving(calls_in_flight_per_owner=5) as server:
+        connections = {owner: server.connect(window=0) for owner in ("ada", HOUSE)}
+        for owner, connection in connections.items():
+            for _ in range(9):
+                connection.call(WHO_AM_I, token=owner)
+        await eventually(lambda: server.in_flight() == 9 + 5)
+        assert type(await who_am_i(server, "ada")) is errors.LimitExceeded
+        assert (await who_am_i(server, HOUSE)).owner.name == HOUSE
+
+
+async def test_a_call_whose_message_does_not_come_ends():
+    async with serving(request_seconds=0.2) as server:
+        server.connect().open(RULESET)
+        await eventually(lambda: server.calls.connections)
+        await eventually(lambda: server.in_flight() == 0)
+    async with serving(request_seconds=FOR_EVER) as server:
+        server.connect().open(RULESET)
+        await eventually(lambda: server.in_flight() == 1)
+        await never(lambda: server.in_flight() == 0)
+
+
+# Connections
+
+
+async def test_the_oldest_connections_of_an_address_that_has_too_many_are_closed():
+    async with serving(connections_per_address=5) as server:
+        other = server.connect(OTHER)
+        many = [server.connect() for _ in range(20)]
+        await eventually(lambda: len(server.open_connections(many)) <= 5)
+        late = server.connect()
+        await eventually(many[-5].is_closed)
+        assert server.open_connections(many) == many[-4:]
+        assert not late.is_closed()
+        assert not other.is_closed()
+    async with serving() as server:
+        many = [server.connect() for _ in range(20)]
+        await never(lambda: any(each.is_closed() for each in many))
+
+
+async def test_a_connection_with_a_token_counts_for_its_owner():
+    async with serving(connections_per_address=5, connections_per_owner=10) as server:
+        known = [server.connect() for _ in range(12)]
+        for connection in known:
+            connection.call(WHO_AM_I, token="ada")
+        await eventually(lambda: len(server.open_connections(known)) == 10)
+        strangers = [server.connect() for _ in range(12)]
+        await eventually(lambda: len(server.open_connections(strangers)) == 5)
+        assert len(server.open_connections(known)) == 10
+        await eventually(lambda: len(server.calls.connections) <= 11)  # closed ones are forgotten
+
+
+async def test_connections_without_calls_and_without_http2_are_closed():
+    async with serving(idle_seconds=1, handshake_seconds=1) as server:
+        idle, silent = server.connect(), RawConnection(server.address, preface=False)
+        server.opened.append(silent)
+        await eventually(idle.is_closed)
+        await eventually(silent.is_closed)
+
+
+# Calls that come to nothing
+
+
+async def test_a_connection_that_cancels_too_many_calls_is_closed():
+    few = {"failures_per_second": 1, "failures_at_once": 20}
+    async with serving(**few) as server:
+        other, resetting = server.connect(OTHER), server.connect()
+        resetting.open_and_reset(RULESET, 200)
+        await eventually(resetting.is_closed)
+        assert not other.is_closed()
+        await check_health(server)
+    async with serving(failures_at_once=FOR_EVER) as server:
+        resetting = server.connect()
+        resetting.open_and_reset(RULESET, 200)
+        await never(resetting.is_closed)
+
+
+async def test_refusals_are_delayed_when_there_are_too_many():
+    few = {"failures_per_second": 1, "failures_at_once": 3}
+    async with serving(**few, failure_delay_seconds=FOR_EVER) as server:
+        answered = [asyncio.create_task(who_am_i(server)) for _ in range(20)]
+        await asyncio.wait(answered, timeout=2)
+        assert 3 <= sum(each.done() for each in answered) < 20
+        assert (await who_am_i(server, "ada")).owner.name == "ada"
+        for each in answered:
+            each.cancel()
+    async with serving(failures_at_once=FOR_EVER, failure_delay_seconds=FOR_EVER) as server:
+        await asyncio.gather(*(who_am_i(server) for _ in range(20)))
+
+
+@pytest.mark.parametrize("method", [WHO_AM_I, "/nobody/Knows"])
+async def test_calls_without_a_token_and_of_unknown_methods_are_limited_by_address(method):
+    async with serving(calls_per_second=1, calls_at_once=3) as server:
+        call = server.channel.unary_unary(method)
+        found = await asyncio.gather(*(call(b"") for _ in range(20)), return_exceptions=True)
+        limited = [each for each in found if "RATE_LIMITED" in type_of(each)]
+        assert len(limited) in range(10, 18)
+        assert (await who_am_i(server, "ada")).owner.name == "ada"
+
+
+def type_of(error):
+    found = from_rpc_error(error)
+    return "RATE_LIMITED" if isinstance(found, errors.RateLimited) else type(found).__name__
+
+
+async def guess(server, count):
+    return [await who_am_i(server, f"guess-{number}") for number in range(count)]
+
+
+async def test_guesses_are_limited_by_address_before_they_are_looked_up():
+    few = {"guesses_per_second": 1, "guesses_at_once": 3, "guess_wait_seconds": 0}
+    async with serving(**few) as server:
+        assert (await who_am_i(server, "ada")).owner.name == "ada"
+        found = await guess(server, 20)
+        refused = [each for each in found if isinstance(each, errors.RateLimited)]
+        assert len(refused) in range(10, 18)
+        assert refused[0].details["limit"] == "guesses_per_second"
+        assert int(refused[0].details[RETRY_AFTER]) > 0
+        assert server.tokens.lookups == 1 + 20 - len(refused)
+        # What others guess does not hold up whoever has a token that was valid lately, also when it
+        # has to be looked up again.
+        await asyncio.sleep(CACHE_SECONDS)
+        await guess(server, 5)
+        before = server.tokens.lookups
+        assert (await who_am_i(server, "ada")).owner.name == "ada"
+        assert server.tokens.lookups == before + 1
+        assert isinstance(await who_am_i(server, "another guess"), errors.RateLimited)
+    async with serving(guesses_at_once=FOR_EVER) as server:
+        assert all(type(each) is errors.InvalidToken for each in await guess(server, 20))
+        assert server.tokens.lookups == 20
+
+
+async def test_a_valid_token_does_not_count_as_a_guess():
+    few = {"guesses_per_second": 1, "guesses_at_once": 1, "guess_wait_seconds": 0}
+    async with serving(**few) as server:
+        for owner in ("ada", HOUSE):
+            assert (await who_am_i(server, owner)).owner.name == owner
+
+
+async def test_calls_with_the_same_new_token_at_the_same_time_are_one_guess():
+    few = {"guesses_per_second": 1, "guesses_at_once": 1, "guess_wait_seconds": 0}
+    async with serving(**few) as server:
+        found = await asyncio.gather(*(who_am_i(server, "ada") for _ in range(50)))
+        assert {each.owner.name for each in found} == {"ada"}
+        assert server.tokens.lookups == 1
+
+
+def test_a_reserved_turn_comes_later_each_time_until_it_is_refused():
+    now = [0.0]
+    bucket = TokenBucket("guesses", per_second=10, at_once=2, clock=lambda: now[0])
+    waits = [bucket.reserve(0.25) for _ in range(4)]
+    assert waits == pytest.approx([0, 0, 0.1, 0.2])
+    with pytest.raises(errors.RateLimited) as refused:
+        bucket.reserve(0.25)
+    assert int(refused.value.details[RETRY_AFTER]) in (50, 51)
+    bucket.give_back()
+    assert bucket.reserve(0.25) == pytest.approx(0.2)
+
+
+async def test_health_checks_have_a_limit_of_their_own():
+    async with serving(calls_per_second=1, calls_at_once=1, health_checks_per_second=2) as server:
+        stub = health_pb2_grpc.HealthStub(server.channel)
+        check = health_pb2.HealthCheckRequest(service="nobody")
+        found = await asyncio.gather(
+            *(stub.Check(check, timeout=PATIENCE) for _ in range(20)), return_exceptions=True
+        )
+        codes = [each.code() for each in found]
+        assert codes.count(grpc.StatusCode.NOT_FOUND) >= 4
+        assert codes.count(grpc.StatusCode.RESOURCE_EXHAUSTED) >= 10
+
+
+def test_of_calls_that_come_to_nothing_a_few_are_logged_and_the_others_counted():
+    now = [0.0]
+    log = CallLog(failures_logged=2, clock=lambda: now[0])
+    with structlog.testing.capture_logs() as lines:
+        for number in range(7):
+            log.write("10.0.0.1", failed=True, number=number)
+        log.write("10.0.0.2", failed=True, number=7)
+        log.write("10.0.0.1", failed=False, number=8)
+        now[0] = INTERVAL_SECONDS
+        log.write("10.0.0.1", failed=True, number=9)
+    assert [each.get("number") for each in lines] == [0, 1, 7, 8, None, 9]
+    summary = lines[4]
+    assert (summary["total"], summary["busiest"]) == (5, {"10.0.0.1": 5})
+
+
+# Streams other than Play
+
+
+async def test_streams_other_than_play_are_limited_by_address():
+    async with serving(watchers_per_address=1) as server:
+        stub = health_pb2_grpc.HealthStub(server.channel)
+        first = stub.Watch(health_pb2.HealthCheckRequest())
+        assert await first.read()
+        second = stub.Watch(health_pb2.HealthCheckRequest())
+        with pytest.raises(grpc.RpcError) as refused:
+            await second.read()
+        assert from_rpc_error(refused.value).details["limit"] == "watchers_per_address"
+        first.cancel()
+
+
+def reflect(server):
+    stub = reflection_pb2_grpc.ServerReflectionStub(server.channel)
+    return stub.ServerReflectionInfo()
+
+
+LIST = reflection_pb2.ServerReflectionRequest(list_services="")
+
+
+async def test_a_reflection_stream_on_which_nothing_comes_ends():
+    async with serving(idle_seconds=0.5) as server:
+        call = reflect(server)
+        await call.write(LIST)
+        assert await call.read()
+        with pytest.raises(grpc.RpcError) as ended:
+            await call.read()
+        assert from_rpc_error(ended.value).details["limit"] == "idle_seconds"
+
+
+async def test_requests_of_a_reflection_stream_count_as_calls():
+    async with serving(calls_per_second=1, calls_at_once=3) as server:
+        call = reflect(server)
+        with pytest.raises(grpc.RpcError) as refused:
+            await ask_often(call)
+        assert isinstance(from_rpc_error(refused.value), errors.RateLimited)
+
+
+async def ask_often(call):
+    for _ in range(20):
+        await call.write(LIST)
+        await call.read()
+
+
+async def test_a_client_that_does_not_read_a_stream_is_cut_off():
+    request = LIST.SerializeToString()
+    async with serving(slow_seconds=0.3) as server:
+        deaf = server.connect(window=0)
+        deaf.call(REFLECTION, request)
+        await eventually(deaf.is_closed)
+        await eventually(lambda: server.in_flight() == 0)
+    async with serving(slow_seconds=FOR_EVER) as server:
+        deaf = server.connect(window=0)
+        deaf.call(REFLECTION, request)
+        await never(deaf.is_closed)
+
+
+async def test_a_recomputation_ends_when_its_token_ends():
+    ended = asyncio.Event()
+
+    async def recompute(*_arguments, **_more):
+        yield Progress(1, 3)
+        ended.set()
+        yield Progress(2, 3)
+        raise AssertionError("it went on")
+
+    parts = SimpleNamespace(
+        administration=SimpleNamespace(recompute=recompute),
+        queries=None,
+        queue_commands=None,
+        tournaments=None,
+    )
+    streams = SimpleNamespace(register=lambda _caller: nullcontext(ended))
+    service = LadderService(parts, streams, ConcurrencyLimit("watchers", 1))
+    set_caller(Caller("ada", "ada.0", frozenset()))
+    seen = []
+
+    async def read():
+        request = ladders_pb2.RecomputeStandingsRequest()
+        async for message in service.RecomputeStandings(request, None):
+            seen.append(message.WhichOneof("body"))  # noqa: PERF401 - also before an error
+
+    with pytest.raises(errors.InvalidToken):
+        await read()
+    assert seen == ["progress", "stream_end"]
+
+
+# Open files
+
+
+class FakeResource:
+    """The limit of open files of some other system."""
+
+    RLIMIT_NOFILE, RLIM_INFINITY = resource.RLIMIT_NOFILE, resource.RLIM_INFINITY
+
+    def __init__(self, soft, hard):
+        self.limits = (soft, hard)
+
+    def getrlimit(self, _kind):
+        return self.limits
+
+    def setrlimit(self, _kind, limits):
+        self.limits = limits
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised", "allowed"),
+    [
+        (1_024, 20_000, 11_280, 10_000),
+        (1_024, resource.RLIM_INFINITY, 11_280, 10_000),
+        (50_000, 50_000, 50_000, 10_000),
+        (1_024, 4_096, 4_096, 2_816),
+        (1_024, 1_024, 1_024, 512),
+    ],
+)
+def test_the_limit_of_open_files_is_raised_or_said_to_be_too_low(
+    monkeypatch, soft, hard, raised, allowed
+):
+    fake = FakeResource(soft, hard)
+    monkeypatch.setattr(open_files, "resource", fake)
+    with structlog.testing.capture_logs() as lines:
+        assert open_files.allow(10_000) == allowed
+    assert fake.limits == (raised, hard)
+    found = [(each["open_files"], each["needed"]) for each in lines]
+    assert found == ([] if allowed == 10_000 else [(raised, 11_280)])
