@@ -18,6 +18,7 @@ from himeji.v1 import (
     ladder_service_pb2 as ladders_pb2,
     rules_service_pb2 as rules_pb2,
 )
+from himeji.v1.account_service_pb2 import SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.caller import Caller, current_caller, set_caller
@@ -34,6 +35,7 @@ from himeji_server.rpc.connection_watch import ConnectionWatch
 from himeji_server.rpc.ladder_service import LadderService
 from himeji_server.rpc.readiness import Readiness
 from himeji_server.rpc.rules_service import RulesService
+from himeji_server.rpc.rules_workers import RulesWorkers
 
 from tests.server.arena_client import PATIENCE
 from tests.server.raw_http2 import RawConnection
@@ -78,7 +80,7 @@ class Tokens:
         await asyncio.sleep(0.05)
         if secret not in ("ada", HOUSE):
             raise errors.InvalidToken("unknown")
-        return Caller(secret, f"{secret}.0", frozenset({1, 2, 3, 4}))
+        return Caller(secret, f"{secret}.0", frozenset({SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE}))
 
 
 class Server:
@@ -86,7 +88,7 @@ class Server:
 
     def __init__(self, limits):
         self.tokens = Tokens()
-        self.rules = Rules()
+        self.rules = Rules(RulesWorkers(limits), lambda _calls: None, limits)
         self.calls = CallsInFlight(limits)
         self.grpc = grpc_server.build(
             Readiness([]),

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 from contextlib import aclosing
 
 import pytest
@@ -331,13 +332,13 @@ async def test_a_server_process_replays_no_result_itself(process, monkeypatch):
 async def test_a_worker_process_ends_with_the_call(process, url, is_alive, monkeypatch):
     await filled(process, 25)
     started = []
-    create = asyncio.create_subprocess_exec
+    popen = subprocess.Popen
 
-    async def noted(*command, **options):
-        started.append(await create(*command, **options))
+    def noted(*command, **options):
+        started.append(popen(*command, **options))
         return started[-1]
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
+    monkeypatch.setattr(subprocess, "Popen", noted)
     async with aclosing(run_in_worker(url, Job(JobKind.COMPARE, LADDER, INTERVAL, 1))) as steps:
         await with_timeout(anext(steps))
     assert not is_alive(started[0].pid)

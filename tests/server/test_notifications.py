@@ -467,7 +467,7 @@ async def test_a_connection_that_closes_while_it_is_made_is_made_again(two_nodes
     client = Redis(connection_pool=ConnectionPool.from_url(two_nodes["a"].url))
     await until(lambda: client.publish("all", "is anybody here?"))
     await messages.aclose()
-    await client.aclose()
+    await client.connection_pool.disconnect()
 
 
 async def test_a_game_that_is_dropped_is_freed_without_the_garbage_collector(one):

@@ -8,15 +8,16 @@ any more.
 
 import asyncio
 import base64
-import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from himeji.rules.errors import StoreUnavailable
 from himeji.v1.ladder_service_pb2 import StandingDifferences
@@ -45,33 +46,51 @@ async def run_in_worker(url: str, job: Job) -> AsyncGenerator[Step, None]:
 
     Raises StoreUnavailable, or RecomputationFailedError with what the process wrote last.
     """
-    process = await asyncio.create_subprocess_exec(
+    ours, theirs = socket.socketpair()
+    with tempfile.TemporaryFile() as errors:
+        with theirs:
+            process = _spawn(theirs, errors)
+        output, orders = await asyncio.open_connection(sock=ours, limit=_LONGEST_LINE)
+        try:
+            # Not as an argument: the URL may have a password, and everybody sees those.
+            orders.write(json.dumps({"url": url, "job": asdict(job)}).encode() + b"\n")
+            while line := await _read_line(output):
+                yield _decoded(json.loads(line))
+            code = await asyncio.to_thread(process.wait)
+            if code == _STORE_FAILED:
+                raise StoreUnavailable("the store failed during a recomputation; try again")
+            if code:
+                errors.seek(0)
+                words = errors.read().decode(errors="replace").strip()
+                raise RecomputationFailedError(words or f"exit code {code}")
+        finally:
+            process.kill()
+            orders.close()
+            await asyncio.to_thread(process.wait)
+
+
+def _spawn(connection: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the program; not by asyncio: uvloop forks, and with gRPC's threads the child crashes.
+
+    Popen of the standard library does not run what gRPC registered for forks.
+    """
+    return subprocess.Popen(  # noqa: S603 - our own program
         # -P: a module in the current folder must not be taken for one of ours.
-        *(sys.executable, "-P", "-m", __name__),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        limit=_LONGEST_LINE,
+        [sys.executable, "-P", "-m", __name__],
+        stdin=connection.fileno(),
+        stdout=connection.fileno(),
+        stderr=errors,
         # Ctrl-C in a terminal signals the whole process group; this process ends its own workers.
         start_new_session=True,
     )
+
+
+async def _read_line(output: asyncio.StreamReader) -> bytes:
+    """The next line, b"" at the end, also if the process ended without reading all it was sent."""
     try:
-        # By the pipe, not as an argument: the URL may have a password, and everybody sees those.
-        order = json.dumps({"url": url, "job": asdict(job)})
-        output, errors = process.stdout, process.stderr
-        assert process.stdin and output and errors  # noqa: S101, PT018 - they are pipes
-        process.stdin.write(order.encode() + b"\n")
-        while line := await output.readline():
-            yield _decoded(json.loads(line))
-        code, words = await process.wait(), (await errors.read()).decode(errors="replace")
-        if code == _STORE_FAILED:
-            raise StoreUnavailable("the store failed during a recomputation; try again")
-        if code:
-            raise RecomputationFailedError(words.strip() or f"exit code {code}")
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        return await output.readline()
+    except ConnectionError:
+        return b""
 
 
 def _decoded(line: dict[str, Any]) -> Step:
@@ -115,7 +134,7 @@ def main() -> None:
         asyncio.run(_work(order["url"], Job(kind, **order["job"])))
     except (StoreUnavailable, StoreRefusedError):
         sys.exit(_STORE_FAILED)
-    except BrokenPipeError:  # the server process is gone
+    except ConnectionError:  # the server process is gone
         os._exit(1)
 
 

@@ -136,7 +136,7 @@ class _Worker:
 
 
 def _spawn(connection: socket.socket, seconds: float) -> subprocess.Popen[bytes]:
-    """Start the program; not by asyncio, whose fork under uvloop makes gRPC log a warning."""
+    """Start the program; not by asyncio: uvloop forks, which gRPC's threads make crash."""
     program = [sys.executable, "-P", "-m", "himeji_server.rpc.rules_process", str(seconds)]
     return subprocess.Popen(  # noqa: S603 - our own program
         program,

@@ -199,6 +199,7 @@ class AccountStore:
         """
         await self._store.call("DEL", keys.bots(name), keys.active_bots(name))
         await self._store.call("DEL", keys.tokens(name), keys.live_tokens(name))
+        await self._store.call("DEL", keys.version_count(name))
         touched = [keys.OWNERS, keys.OWNERS_BY_BOT, keys.OWNER_SKELETONS]
         await self._store.run(_RELEASE_NAME, touched, name, skeleton(name))
         await self._store.call("DEL", keys.owner(name))

@@ -19,7 +19,7 @@ from himeji.rules.chance import Keyed, Scripted
 from himeji.wire.chain import chance_key
 from himeji_server import log, metrics
 from himeji_server.accounts import idempotency
-from himeji_server.games import commands, live_game, live_games
+from himeji_server.games import commands, live_game, store_clock
 from himeji_server.launch.serve import open_arena
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.play import dispatcher, subscriptions
@@ -53,7 +53,7 @@ def stop_the_clock():
         )
         script.digest = hashlib.sha1(script.text.encode(), usedforsecurity=False).hexdigest()
     replies.milliseconds = lambda _reply: NOW_MS
-    live_games.LiveGames.now = lambda _self: NOW_MS
+    store_clock.StoreClock.now = lambda _self: NOW_MS
 
 
 def fix_chance(secrets, deals):

@@ -22,7 +22,7 @@ def plant_defects():
     view, kept = GameUseCases.view, []
 
     async def fail_or_keep(self, game_id):
-        kept.append(b"x" * 300_000)
+        kept.append(b"x" * 2_000_000)
         if game_id == "a":
             raise KeyError(game_id)
         return await view(self, game_id)
