@@ -1,0 +1,6 @@
+"""The attacks of a siege, by their names."""
+
+from tests.programs.siege.attacks import strangers
+
+FAMILIES = (strangers,)
+ATTACKS = {attack.name: attack for family in FAMILIES for attack in family.ATTACKS}
