@@ -1,10 +1,14 @@
-"""The verdicts of `make siege`."""
+"""The verdicts of `make siege`, and what its attacks send."""
 
 import dataclasses
 from collections import Counter
 
 import pytest
+from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.unknown_fields import UnknownFieldSet
+from himeji_server.rpc import rpc_handlers
 
+from tests.programs.siege.attacks import giant_messages
 from tests.programs.siege.measurements import MB, Bounds, Outcome, Phase
 from tests.programs.siege.records import DECISION, PAGE, Record, Window
 
@@ -66,3 +70,27 @@ def test_a_window_has_the_calls_that_began_in_it():
     assert [each.ms for each in window.calls] == [2, 3]
     assert window.percentile(0.5) == 2
     assert window.percentile(0.99) == 3
+
+
+def methods():
+    for name, service in rpc_handlers.services().items():
+        for method in service.methods:
+            yield f"/{name}/{method.name}", method
+
+
+def test_every_rpc_whose_request_has_a_field_of_any_length_gets_giant_messages():
+    attacked = {giant.path for giant in giant_messages.giants()}
+    without = {path for path, _ in methods()} - attacked
+    assert without == {"/himeji.v1.AccountService/WhoAmI"}, "its request has no field at all"
+
+
+def test_giant_messages_are_messages_of_the_contract_with_the_field_filled():
+    requests = {path: GetMessageClass(method.input_type) for path, method in methods()}
+    for giant in giant_messages.giants():
+        message = requests[giant.path].FromString(giant.body(2_000, "a-game"))
+        assert not UnknownFieldSet(message)
+        for field in giant.fields[:-1]:
+            message = getattr(message, field.name)
+            message = message[0] if field.is_repeated else message
+        filled = getattr(message, giant.fields[-1].name)
+        assert len(filled) >= 300, f"{giant.path}: {[each.name for each in giant.fields]}"

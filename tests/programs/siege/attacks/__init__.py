@@ -1,6 +1,6 @@
 """The attacks of a siege, by their names."""
 
-from tests.programs.siege.attacks import strangers
+from tests.programs.siege.attacks import giant_messages, strangers
 
-FAMILIES = (strangers,)
+FAMILIES = (giant_messages, strangers)
 ATTACKS = {attack.name: attack for family in FAMILIES for attack in family.ATTACKS}
