@@ -1,6 +1,6 @@
 """The attacks of a siege, by their names."""
 
-from tests.programs.siege.attacks import giant_messages, strangers
+from tests.programs.siege.attacks import connections, giant_messages, strangers
 
-FAMILIES = (giant_messages, strangers)
+FAMILIES = (giant_messages, connections, strangers)
 ATTACKS = {attack.name: attack for family in FAMILIES for attack in family.ATTACKS}
