@@ -75,10 +75,13 @@ class ConnectionFlood(RawAttack):
         allow_open_files()
 
     async def run(self, target):
+        latest = time.monotonic() + LONGEST * target.seconds
         numbers, opened = iter(range(self.CONNECTIONS)), set()
 
         async def work():
             for _ in numbers:
+                if time.monotonic() > latest:
+                    return
                 opened.add(await self.connect(target))
 
         await asyncio.gather(*(work() for _ in range(self.AT_ONCE)))
