@@ -15,7 +15,8 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
-  ladder-sim ladder-battle long-season fuzz two-worlds loadtest capacity cluster-test rolling-test fresh-test clean
+  ladder-sim ladder-battle long-season fuzz two-worlds loadtest capacity cluster-test rolling-test siege \
+  fresh-test clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -130,6 +131,9 @@ cluster-test: $(BUILT) ## run the server's tests on a Redis Cluster of six nodes
 rolling-test: $(BUILT) ## restart arenas behind a balancer one by one while bots play (needs Debian's HAProxy; root installs it)
 	$(BIN)/python -m tests.programs.debian_packages rolling_restart
 	$(BIN)/python -m tests.programs.rolling_restart $(ARGS)
+
+siege: $(BUILT) ## attack an arena in every known way while honest clients use it (ARGS="--only NAME" for one attack)
+	$(BIN)/python -m tests.programs.siege $(ARGS)
 
 fresh-test: ## clone, and `make test` there as a new user with hardly any environment (needs root and Debian's Python)
 	$(PYTHON) -m tests.programs.fresh_clone --new-user make test PYTHON=/usr/bin/python3

@@ -45,6 +45,7 @@ class Arena:
         if "stop" not in facts:
             raise ArenaFailedError(f"the arena did not start: {self.log_tail()}")
         self.target = facts["address"]
+        self.page = facts.get("page", "")
         self.redis = facts["redis"].split()[0]
 
     @property

@@ -11,6 +11,7 @@ chaos            cluster-test    long    check_cluster.py does the same to a Red
 ladder_chaos     ladder-battle   2 min   kills servers while a ladder is played, checks ratings
 ladder_sim       ladder-sim      8 min   measures how fast ratings converge, in simulated time
 rolling_restart  rolling-test    2 min   restarts servers behind HAProxy while bots play
+siege            siege           6 min   attacks an arena while honest clients use it, with controls
 browser          test-browser    2 min   check_page.py uses the web page in Chromium
 browser          screenshots     1 min   screenshots.py takes the screenshots of docs/images
 cpp              test-languages  2 min   check_cpp.py builds the C++ example bot and plays

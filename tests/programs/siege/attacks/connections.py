@@ -1,0 +1,167 @@
+"""Attacks by connections and frames that a well-behaved client would never send."""
+
+import asyncio
+import time
+
+from himeji.v1 import play_service_pb2 as play, rules_service_pb2 as rules
+
+from tests.programs.siege.arena import hostile_bot
+from tests.programs.siege.attacks.attack import (
+    HOUR,
+    LONGEST,
+    SOURCE,
+    UNLIMITED,
+    Attack,
+    allow_open_files,
+    limit_values,
+)
+from tests.programs.siege.http2 import Connection, request_headers
+
+GET_RULESET = "/himeji.v1.RulesService/GetRuleset"
+PLAY = "/himeji.v1.PlayService/Play"
+
+
+class RawAttack(Attack):
+    """An attack over connections of HTTP/2 whose frames it writes itself."""
+
+    async def connect(self, target, **settings):
+        """A connection, or None if it is refused."""
+        try:
+            return await Connection.connect(target.address, SOURCE, self.told, **settings)
+        except OSError:
+            self.told["connection refused"] += 1
+            return None
+
+
+class UnreadAnswers(RawAttack):
+    """Asks for large answers on many connections, and takes none of them: the windows are 0."""
+
+    name = "unread answers"
+    control = limit_values(
+        unread_bytes=UNLIMITED, calls_in_flight_per_address=UNLIMITED, slow_seconds=HOUR
+    )
+    CONNECTIONS = 100
+    CALLS_PER_SECOND = 1_300
+    """Less than the rate limit for an address allows in the first seconds."""
+
+    async def run(self, target):
+        headers = request_headers(GET_RULESET)
+        body = rules.GetRulesetRequest(ruleset="matcha").SerializeToString()
+        connections = [None] * self.CONNECTIONS
+        began, sent = time.monotonic(), 0
+        while (passed := time.monotonic() - began) < target.seconds:
+            while sent < passed * self.CALLS_PER_SECOND:
+                number = sent % self.CONNECTIONS
+                if connections[number] is None or not connections[number].open:
+                    connections[number] = await self.connect(target, window=0)
+                if connections[number] is not None:
+                    connections[number].call(headers, body)
+                sent += 1
+            await asyncio.sleep(0.01)
+        self.told["calls made"] += sent
+
+
+class ConnectionFlood(RawAttack):
+    """Opens all the connections that a process takes, and does nothing with them."""
+
+    name = "connection flood"
+    control = limit_values(connections_per_address=UNLIMITED)
+    CONNECTIONS = 10_100
+    """A few more than a process takes in all."""
+
+    AT_ONCE = 200
+
+    def prepare(self, target):
+        allow_open_files()
+
+    async def run(self, target):
+        latest = time.monotonic() + LONGEST * target.seconds
+        numbers, opened = iter(range(self.CONNECTIONS)), set()
+
+        async def work():
+            for _ in numbers:
+                if time.monotonic() > latest:
+                    return
+                opened.add(await self.connect(target))
+
+        await asyncio.gather(*(work() for _ in range(self.AT_ONCE)))
+        opened.discard(None)
+        self.told["connections made"] += len(opened)
+        await asyncio.sleep(target.seconds)
+        self.told["connections held to the end"] += sum(each.open for each in opened)
+
+
+class RapidReset(RawAttack):
+    """Opens calls and resets them at once: a hundred thousand on ten connections."""
+
+    name = "rapid reset"
+    control = limit_values(failures_per_second=UNLIMITED, failures_at_once=UNLIMITED)
+    CONNECTIONS = 10
+    CALLS = 100_000
+    BURST = 50
+    RESET = "calls reset by us"
+
+    async def run(self, target):
+        headers = request_headers(GET_RULESET)
+        latest = time.monotonic() + LONGEST * target.seconds
+
+        async def work():
+            connection = None
+            while self.told[self.RESET] < self.CALLS and time.monotonic() < latest:
+                if connection is None or not connection.open:
+                    connection = await self.connect(target)
+                    await asyncio.sleep(0)
+                    continue
+                self.told[self.RESET] += self.BURST
+                for _ in range(self.BURST):
+                    connection.reset(connection.call(headers))
+                await connection.drain()
+                # The arena has to get to know of them: too many at once are refused cheaply.
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(work() for _ in range(self.CONNECTIONS)))
+
+
+class SilentStreams(RawAttack):
+    """Opens 64 Play streams, asks without end on each, and reads no answer."""
+
+    name = "streams that do not read"
+    STREAMS = 64
+    BATCH = 64
+    SECONDS_BETWEEN_BATCHES = 0.04
+    HELD = "streams held to the end"
+    hostile_bots = STREAMS
+    limits = limit_values(bots_per_owner=STREAMS, slow_seconds=1.0)
+    control = limit_values(messages_waiting=UNLIMITED, slow_seconds=HOUR)
+
+    async def run(self, target):
+        until = time.monotonic() + target.seconds
+        opened = [await self.connect(target, window=0) for _ in range(self.STREAMS)]
+        connections = [each for each in opened if each is not None]
+        works = (self._ask(target, n, each, until) for n, each in enumerate(connections))
+        await asyncio.gather(*works)
+        self.told[self.HELD] += sum(len(each.open_streams) for each in connections if each.open)
+
+    async def _ask(self, target, number, connection, until):
+        """Say Hello, and then answer a decision that was not asked, in batches."""
+        hello = play.ClientMessage(hello=play.Hello(protocol_version=1, bot=hostile_bot(number)))
+        act = play.Act(game_id=target.game, decision_id=1, actions=[1])
+        nonsense = [play.ClientMessage(request_id="x" * 36, act=act)] * self.BATCH
+        batch = play.PlayRequest(messages=nonsense).SerializeToString()
+        stream = connection.call(
+            request_headers(PLAY, target.token),
+            play.PlayRequest(messages=[hello]).SerializeToString(),
+            end=False,
+        )
+        while time.monotonic() < until:
+            if connection.open and connection.open_streams:
+                connection.send(stream, batch)
+                self.told["requests made"] += self.BATCH
+                await connection.drain()
+            await asyncio.sleep(self.SECONDS_BETWEEN_BATCHES)
+
+    def harm(self, told):
+        return f"{told[self.HELD]} streams that do not read were kept" if told[self.HELD] else ""
+
+
+ATTACKS = (UnreadAnswers, ConnectionFlood, RapidReset, SilentStreams)
