@@ -164,7 +164,10 @@ async def test_visits_at_two_processes_at_once_share_no_name(pages):
     found = await asyncio.gather(*(pages[n % 2].visit() for n in range(3)))
     assert len({caller.bot for caller, _ in found}) == 3
     for _ in range(5):
-        found = await asyncio.gather(*(pages[n % 2].visit() for n in range(8)))
+        # Eight at once for three names: who loses the race too often is told to try again.
+        visits = (pages[n % 2].visit() for n in range(8))
+        outcomes = await asyncio.gather(*visits, return_exceptions=True)
+        found = [each for each in outcomes if not isinstance(each, errors.StoreUnavailable)]
         good = [caller.bot for caller, secret in found if await pages[0].find(secret)]
         assert len(good) == len(set(good)) <= 3
         now = await pages[0].accounts.tokens.store.now()

@@ -42,7 +42,8 @@ def write_deadline(message: Seated, view: GameView, ready_ms: int, now: int) -> 
         return
     deadline = stored.created + ready_ms
     message.ready_deadline.FromMilliseconds(deadline)
-    message.ready_wait.FromMilliseconds(max(0, deadline - now))
+    # What is known of the store's time may lag by a millisecond.
+    message.ready_wait.FromMilliseconds(min(max(0, deadline - now), ready_ms))
 
 
 def seating_failed(view: GameView, bot: str, ready_ms: int) -> SeatingFailed:

@@ -8,7 +8,9 @@ cookie then counts as none, and whose games end.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import random
 from typing import Final
 
 from himeji.rules.errors import (
@@ -31,6 +33,7 @@ from himeji_server.store.game_records import WAITING
 
 COOKIE: Final = "himeji_guest"
 _TRIES: Final = 20
+_PAUSE_SECONDS: Final = 0.05
 
 
 class BrowserPlayers:
@@ -71,12 +74,13 @@ class BrowserPlayers:
         for _ in range(_TRIES):
             name = await self._choose_name()
             token_id = await self._guests.take(name)
-            if token_id is None:
-                continue
-            await self._end_games(str(name.bot))
-            issued = await self._guests.give(name, token_id)
-            if issued is not None:
-                return await self._tokens.verify(issued.secret), issued.secret
+            if token_id is not None:
+                await self._end_games(str(name.bot))
+                issued = await self._guests.give(name, token_id)
+                if issued is not None:
+                    return await self._tokens.verify(issued.secret), issued.secret
+            # Somebody else was quicker. A pause of any length, lest they meet at every name.
+            await asyncio.sleep(_PAUSE_SECONDS * random.random())  # noqa: S311 - no secret
         raise StoreUnavailable("too many new guests at the same moment, try again")
 
     async def _choose_name(self) -> GuestName:
