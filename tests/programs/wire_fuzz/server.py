@@ -13,6 +13,7 @@ from himeji_server.limits import AccountLimits, Limits
 from himeji_server.settings import Settings
 
 DEFECTS = "--with-defects"
+ID_LENGTH = 20
 UNLIMITED = 1_000_000
 RATES = [each.name for each in fields(Limits) if each.name.endswith(("_per_second", "_at_once"))]
 
@@ -23,7 +24,7 @@ def plant_defects():
 
     async def fail_or_keep(self, game_id):
         kept.append(b"x" * 2_000_000)
-        if game_id == "a":
+        if len(game_id) != ID_LENGTH:
             raise KeyError(game_id)
         return await view(self, game_id)
 
