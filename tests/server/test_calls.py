@@ -351,9 +351,10 @@ async def test_a_message_over_the_hard_cap_is_not_even_read(compression):
 
 
 async def test_a_cancelled_stream_ends_its_handler_and_is_logged_as_cancelled(logged):
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def linger(_request, _context):
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
@@ -363,6 +364,7 @@ async def test_a_cancelled_stream_ends_its_handler_and_is_logged_as_cancelled(lo
     async with guarded(planted) as channel:
         stream = channel.unary_stream("/test.Planted/unary_stream")(b"")
         assert await stream.read() == b""
+        await with_timeout(begun.wait())  # else the call may end before there is a handler to end
         stream.cancel()
         await with_timeout(ended.wait())
     assert planted.closed
