@@ -162,6 +162,14 @@ class Limits:
     calls_at_once: int = 2_000
     """Unary calls, and streams opened, per owner; calls without a token, per address."""
 
+    processor_ms_per_second: int = 250
+    processor_ms_at_once: int = 100
+    """Processor time of unary calls on the event loop, per owner; of calls without a token, per
+    address. Calls beyond it wait for their turn."""
+
+    processor_wait_seconds: float = 2.0
+    """How long such a call waits at most before it is refused instead."""
+
     requests_per_second: int = 1_000
     requests_at_once: int = 2_000
     """Requests per stream."""
@@ -259,11 +267,14 @@ class Limits:
 
     games_per_event_stream: int = 16
     page_requests_per_second: int = 500
-    page_requests_at_once: int = 3_000
+    page_requests_at_once: int = 300
     """Requests of the page per address; a page that costs more counts as several requests."""
 
+    page_wait_seconds: float = 5.0
+    """How long a request beyond the rate waits for its turn at most before it is refused."""
+
     page_refusal_seconds: float = 0.5
-    """How long a request beyond the rate waits for its refusal, so that it cannot be asked again
+    """How long a request that is refused so waits for its refusal, so that it cannot be asked again
     at once: a refusal costs nearly as much as a small page."""
 
     @property

@@ -100,21 +100,22 @@ class TokenBucket:
             raise self._error((cost - self._tokens) / self.per_second)
         self._tokens -= cost
 
-    def reserve(self, most_seconds: float) -> float:
-        """Take one token, on credit if need be; returns the seconds until there is one.
+    def reserve(self, most_seconds: float, cost: float = 1.0) -> float:
+        """Take tokens, on credit if need be; returns the seconds until there are so many.
 
-        Raises RateLimited, and takes none, if that is more than `most_seconds`.
+        Raises RateLimited, and takes none, if that is more than `most_seconds`. What costs more
+        than the bucket holds waits until it is full.
         """
         self._refill()
-        wait = max(0.0, (1 - self._tokens) / self.per_second)
+        wait = max(0.0, (min(cost, self.at_once) - self._tokens) / self.per_second)
         if wait > most_seconds:
             raise self._error(wait - most_seconds)
-        self._tokens -= 1
+        self._tokens -= cost
         return wait
 
-    def give_back(self) -> None:
-        """Return a token that was taken."""
-        self._tokens += 1
+    def give_back(self, tokens: float = 1.0) -> None:
+        """Return tokens that were taken; a negative number takes more."""
+        self._tokens += tokens
 
     def _refill(self) -> None:
         now = self.clock()

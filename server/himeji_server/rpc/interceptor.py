@@ -43,6 +43,7 @@ from himeji_server.accounts.authorisation import Context
 from himeji_server.accounts.caller import caller_or_none, current_address, set_address
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_METADATA_BYTES, Limits
+from himeji_server.processor_shares import CallCost, CostEstimate, ProcessorShares
 from himeji_server.rate_limits import ConcurrencyLimit, too_idle, too_large, too_late, too_slow
 from himeji_server.request_limits import check_bytes, check_fields
 from himeji_server.rpc.call_log import CallLog
@@ -94,6 +95,7 @@ class CallInterceptor(_Interceptor):
         self.limit_address = limit_address or _no_limit
         self.calls = calls or CallsInFlight()
         self.limits = self.calls.limits
+        self.processor_shares = ProcessorShares(self.limits)
         self.call_log = CallLog(self.limits.failures_logged)
         per_address = self.limits.watchers_per_address
         self.watchers = ConcurrencyLimit("watchers", per_address, key="address")
@@ -134,6 +136,7 @@ class _Method:
     ) -> None:
         self._parts, self._path, self._handler, self._metrics = parts, path, handler, calls
         self._overload_handler = overload_handler
+        self._estimate = CostEstimate()
         self._behaviour = _behaviour(handler)
         self._parse = _checked(handler.request_deserializer or bytes, path, parts.limits)
         self._serialise: Serialise = handler.response_serializer or bytes
@@ -156,22 +159,26 @@ class _Method:
             # A client that floods may have thousands of calls queued: they must cost little.
             raise asyncio.CancelledError
         set_address(call.connection.address)
-        return await self._finish(context, call, self._respond(requests, context, call))
+        cost = CallCost(self._parts.processor_shares, self._estimate)
+        response = self._finish(context, call, self._respond(requests, context, call, cost))
+        if self._handler.response_streaming:  # only opening it has a cost, which is estimated
+            return await response
+        return await cost.measure(response)
 
     async def _respond(
-        self, requests: AsyncIterator[Any], context: Context, call: Call
+        self, requests: AsyncIterator[Any], context: Context, call: Call, cost: CallCost
     ) -> bytes | None:
         call.check()
         if not self._handler.request_streaming:
-            return await self._respond_to(None, context, call)
+            return await self._respond_to(None, context, call, cost)
         stream = _RequestStream(requests, None if self._overload_handler else self._limit_request)
-        return await _after_first_message(stream, self._respond_to(stream, context, call))
+        return await _after_first_message(stream, self._respond_to(stream, context, call, cost))
 
     async def _respond_to(
-        self, stream: _RequestStream | None, context: Context, call: Call
+        self, stream: _RequestStream | None, context: Context, call: Call, cost: CallCost
     ) -> bytes | None:
         _check_metadata(context)
-        handle = await self._admit(context, call)
+        handle = await self._admit(context, call, cost)
         request = stream or self._parse(await self._read(context))
         if self._handler.response_streaming:
             with self._watcher_slot():
@@ -182,8 +189,8 @@ class _Method:
         call.answer(len(answer))
         return answer
 
-    async def _admit(self, context: Context, call: Call) -> Behaviour:
-        """Count and authorise the caller; returns what answers the call."""
+    async def _admit(self, context: Context, call: Call, cost: CallCost) -> Behaviour:
+        """Count and authorise the caller, and wait for its turn; returns what answers the call."""
         handle_overload = self._overload_handler() if self._overload_handler else None
         if handle_overload is not None:
             self._parts.limit_address(self._path)
@@ -192,6 +199,7 @@ class _Method:
         caller = caller_or_none()
         if caller is not None:
             call.charge_to(caller.owner, stream=self._handler.response_streaming)
+        await cost.turn(current_address() if caller is None else caller.limit_key)
         return self._behaviour
 
     async def _limit_address(self, path: str, _context: Context) -> None:
@@ -260,6 +268,8 @@ class _Method:
             failed = call.refused or isinstance(error, _FAILURES)
             if failed:
                 await call.refuse()
+            # Its frames hold the error: 85 objects for the garbage collector at each refusal.
+            error.__traceback__ = raised.__traceback__ = None
             await _abort(context, call, error)
             raise RuntimeError("context.abort() returned") from raised
         finally:

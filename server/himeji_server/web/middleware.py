@@ -92,7 +92,7 @@ class SecurityMiddleware:
 
     async def _refusal(self, scope: Scope) -> ASGIApp | None:
         try:
-            self._check_limits(scope)
+            await self._wait_for_turn(scope)
         except RateLimited as error:
             await asyncio.sleep(self._limits.page_refusal_seconds)
             return await self._respond(Request(scope), error)
@@ -106,15 +106,22 @@ class SecurityMiddleware:
             return PlainTextResponse("this request came from another site\n", 403)
         return None
 
-    def _check_limits(self, scope: Scope) -> None:
-        """Count the request for its address; raises RateLimited, HTTPException."""
+    async def _wait_for_turn(self, scope: Scope) -> None:
+        """Count the request for its address, and wait until there is time for it.
+
+        Pages that are asked for all at once are made one after the other, or they would keep
+        everybody else waiting. Raises RateLimited, HTTPException.
+        """
         address = addresses.of_host((scope.get("client") or ("", 0))[0])
         set_address(address)
         size, most = _header_size(scope), self._limits.page_header_bytes
         if size > most:
             self._rate_limiter.acquire(address)
             raise header_too_large(size, most)
-        self._rate_limiter.acquire(address, cost_of(scope["path"], scope["query_string"]))
+        cost = cost_of(scope["path"], scope["query_string"])
+        wait = self._rate_limiter.bucket(address).reserve(self._limits.page_wait_seconds, cost)
+        if wait > 0:
+            await asyncio.sleep(wait)
 
 
 def _header_size(scope: Scope) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final
 
-from himeji.rules.errors import InvalidRequest, RateLimited, UnknownGame
-from himeji.wire.errors import RETRY_AFTER
+from himeji.rules.errors import InvalidRequest, UnknownGame
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -120,14 +120,8 @@ class EventStreams:
             yield _event("pause", {"why": "the arena stops"})
 
     async def _wait_for_rate(self, address: str) -> None:
-        """Take an event from the rate limit of the address as soon as that allows it."""
-        while True:
-            try:
-                self._rate_limiter.acquire(address, EVENT)
-            except RateLimited as error:
-                await asyncio.sleep(int(error.details[RETRY_AFTER]) / 1000)
-            else:
-                return
+        """Take an event from the rate limit of the address, and wait until that allows it."""
+        await asyncio.sleep(self._rate_limiter.bucket(address).reserve(math.inf, EVENT))
 
 
 class _EventStream(StreamingResponse):
