@@ -163,7 +163,7 @@ class Limits:
     """Unary calls, and streams opened, per owner; calls without a token, per address."""
 
     processor_ms_per_second: int = 250
-    processor_ms_at_once: int = 100
+    processor_ms_at_once: int = 25
     """Processor time of unary calls on the event loop, per owner; of calls without a token, per
     address. Calls beyond it wait for their turn."""
 
@@ -266,11 +266,11 @@ class Limits:
     """Of these, per address; a browser opens one for all its tabs."""
 
     games_per_event_stream: int = 16
-    page_requests_per_second: int = 500
-    page_requests_at_once: int = 300
+    page_requests_per_second: int = 250
+    page_requests_at_once: int = 150
     """Requests of the page per address; a page that costs more counts as several requests."""
 
-    page_wait_seconds: float = 5.0
+    page_wait_seconds: float = 10.0
     """How long a request beyond the rate waits for its turn at most before it is refused."""
 
     page_refusal_seconds: float = 0.5

@@ -5,6 +5,8 @@ dear calls many at a time makes everybody wait, however few calls a second it ma
 each client are metered, and paced: a call begins when its client has processor time left for it, as
 far as can be told from what the method cost before.
 
+Commands to Redis are counted too, because all callers share one pipeline to it.
+
 Invariants: what a call took is charged to its client exactly, also if the estimate was wrong. While
 one client waits for its turn, no other client does.
 """
@@ -12,6 +14,7 @@ one client waits for its turn, no other client does.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
 from himeji_server.limits import Limits
@@ -20,6 +23,9 @@ from himeji_server.rate_limits import UNLIMITED, RateLimiter
 _T = TypeVar("_T")
 
 _FIRST_ESTIMATE_MS: Final = 1.0
+_STORE_COMMAND_MS: Final = 0.015
+"""What a command to Redis costs beside the call's own steps: half in the pipeline, half there."""
+
 _DECAY: Final = 0.95
 """The weight of the last estimate: one dear call counts for some dozens of cheap ones."""
 
@@ -75,6 +81,7 @@ class CallCost:
     async def measure(self, call: Coroutine[Any, Any, _T]) -> _T:
         """Await the call; what it took is charged to the client whose turn it was."""
         meter = _Meter(call)
+        _METER.set(meter)
         try:
             return await meter
         finally:
@@ -86,7 +93,7 @@ class CallCost:
 class _Meter(Awaitable[_T]):
     """Awaits a coroutine and measures the processor time of its steps.
 
-    Tasks that the coroutine starts are not measured.
+    Of tasks that the coroutine starts, only the commands to Redis are counted.
     """
 
     def __init__(self, coroutine: Coroutine[Any, Any, _T]) -> None:
@@ -112,3 +119,13 @@ class _Meter(Awaitable[_T]):
                 argument, resume = (yield awaited), steps.send
             except BaseException as raised:  # noqa: BLE001 - it belongs to the coroutine
                 argument, resume = raised, steps.throw
+
+
+_METER: Final[ContextVar[_Meter[Any] | None]] = ContextVar("meter", default=None)
+
+
+def count_store_command() -> None:
+    """Add a command to Redis to the cost of the call that sends it, if it is measured."""
+    meter = _METER.get()
+    if meter is not None:
+        meter.ms += _STORE_COMMAND_MS

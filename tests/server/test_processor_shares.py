@@ -8,7 +8,12 @@ import pytest
 from himeji.rules.errors import RateLimited
 from himeji_server.limits import Limits
 from himeji_server.names import ADMINISTRATOR, HOUSE
-from himeji_server.processor_shares import CallCost, CostEstimate, ProcessorShares
+from himeji_server.processor_shares import (
+    CallCost,
+    CostEstimate,
+    ProcessorShares,
+    count_store_command,
+)
 
 LIMITS = Limits(processor_ms_per_second=100, processor_ms_at_once=50, processor_wait_seconds=0.8)
 DEAR_SECONDS = 0.02
@@ -137,3 +142,19 @@ async def test_a_call_that_fails_leaves_nothing_to_the_garbage_collector():
     for _ in range(10):
         await once()
     assert gc.collect() == 0
+
+
+async def test_commands_to_redis_are_a_part_of_the_cost_wherever_the_call_sends_them():
+    estimate = CostEstimate()
+    cost = CallCost(shares(), estimate)
+
+    async def command():
+        count_store_command()
+
+    async def call():
+        await cost.turn("ada")
+        await asyncio.gather(*(command() for _ in range(1_000)))
+
+    await cost.measure(call())
+    assert estimate.ms >= 15
+    count_store_command()  # nobody's: there is nothing to do

@@ -16,6 +16,7 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from himeji_server.processor_shares import count_store_command
 from himeji_server.store import keys
 from himeji_server.store.cluster import Cluster
 from himeji_server.store.commands import Argument, AwaitedReply, Receiver, Sender, ask
@@ -133,10 +134,12 @@ class Store:
 
     def call(self, *command: Argument) -> asyncio.Future[Any]:
         """Send a command; the future gives Redis's reply, in bytes."""
+        count_store_command()
         return ask(self._sender, *command)
 
     def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> asyncio.Future[Any]:
         """Run a script; the future gives what it returns, in bytes."""
+        count_store_command()
         awaited = AwaitedReply()
         self.start(script, keys, arguments, awaited)
         return awaited.future
