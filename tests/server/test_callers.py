@@ -1,9 +1,11 @@
 """What one client can take of a server: each limit is tried twice, as it is and raised."""
 
 import asyncio
+import gc
 import resource
 import time
-from contextlib import asynccontextmanager, nullcontext
+import tracemalloc
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from types import SimpleNamespace
 
 import grpc
@@ -163,6 +165,48 @@ async def who_am_i(server, token=None):
         return await stub.WhoAmI(request, metadata=metadata, timeout=PATIENCE)
     except grpc.RpcError as error:
         return from_rpc_error(error)
+
+
+# Refused messages
+
+
+@contextmanager
+def memory_held():
+    """Says how many bytes of Python's objects the block leaves behind without the collector."""
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
+LARGE = 400_000
+LONG_NAME = rules_pb2.GetRulesetRequest(ruleset="x" * LARGE).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "error"),
+    [
+        (RULESET, b"x" * (LARGE + 101), errors.MessageTooLarge),
+        (RULESET, b"\xff" * LARGE, errors.MalformedMessage),
+        (RULESET, LONG_NAME, errors.LimitExceeded),
+        (REFLECTION, b"\xff" * LARGE, errors.MalformedMessage),
+        ("/himeji.v1.RulesService/Unknown", LONG_NAME, errors.UnknownMethod),
+    ],
+)
+async def test_a_refused_message_is_freed_without_the_garbage_collector(path, body, error):
+    calls = 20
+    async with serving(message_bytes=LARGE + 100) as server:
+        with memory_held() as held:
+            for _ in range(calls):
+                with pytest.raises(grpc.RpcError) as refused:
+                    await server.channel.unary_unary(path)(body, timeout=PATIENCE)
+                assert isinstance(from_rpc_error(refused.value), error)
+            await eventually(lambda: server.in_flight() == 0)
+            assert held() < calls * LARGE / 4
 
 
 # Unread answers

@@ -73,6 +73,7 @@ FIRST_MESSAGE_SECONDS: Final = 5.0
 _FAILURES: Final = (Unauthenticated, UnknownMethod, RateLimited)
 """The errors of calls that came to nothing without any work."""
 
+_EOF: Final = grpc.aio.EOF  # type: ignore[attr-defined]
 _UNSAFE_IN_LOG: Final = re.compile(r"[^\w./-]", re.ASCII)
 
 
@@ -152,7 +153,7 @@ class _Method:
             response_serializer=self._serialise if self._handler.response_streaming else None,
         )
 
-    async def _handle(self, requests: AsyncIterator[Any], context: Context) -> bytes | None:
+    async def _handle(self, _requests: AsyncIterator[Any], context: Context) -> bytes | None:
         call = self._parts.calls.begin(str(context.peer()))
         context.add_done_callback(call.end)  # type: ignore[arg-type]  # any callable will do
         if self._parts.calls.is_closing(call.connection):
@@ -160,18 +161,16 @@ class _Method:
             raise asyncio.CancelledError
         set_address(call.connection.address)
         cost = CallCost(self._parts.processor_shares, self._estimate)
-        response = self._finish(context, call, self._respond(requests, context, call, cost))
+        response = self._finish(context, call, self._respond(context, call, cost))
         if self._handler.response_streaming:  # only opening it has a cost, which is estimated
             return await response
         return await cost.measure(response)
 
-    async def _respond(
-        self, requests: AsyncIterator[Any], context: Context, call: Call, cost: CallCost
-    ) -> bytes | None:
+    async def _respond(self, context: Context, call: Call, cost: CallCost) -> bytes | None:
         call.check()
         if not self._handler.request_streaming:
             return await self._respond_to(None, context, call, cost)
-        stream = _RequestStream(requests, None if self._overload_handler else self._limit_request)
+        stream = _RequestStream(context, None if self._overload_handler else self._limit_request)
         return await _after_first_message(stream, self._respond_to(stream, context, call, cost))
 
     async def _respond_to(
@@ -209,7 +208,7 @@ class _Method:
         """Await the next request of a stream other than Play; each further one is like a call."""
         seconds = self._parts.limits.idle_seconds
         received = await _within(seconds, request, partial(too_idle, seconds))
-        if not first:
+        if not first and received is not _EOF:
             self._parts.limit_address(self._path)
         return received
 
@@ -252,6 +251,7 @@ class _Method:
                 call.cancel()
             else:
                 code = STATUS_CODES[type(error)].name
+                _release_frames(cancelled, error)
                 with contextlib.suppress(grpc.aio.AbortError):
                     await _abort(context, call, error)
             raise
@@ -265,11 +265,10 @@ class _Method:
                 raise
             error = as_error(raised, _loggable(self._path))
             code = STATUS_CODES[type(error)].name
+            _release_frames(raised, error)
             failed = call.refused or isinstance(error, _FAILURES)
             if failed:
                 await call.refuse()
-            # Its frames hold the error: 85 objects for the garbage collector at each refusal.
-            error.__traceback__ = raised.__traceback__ = None
             await _abort(context, call, error)
             raise RuntimeError("context.abort() returned") from raised
         finally:
@@ -305,10 +304,14 @@ async def _within(
 
 
 class _RequestStream:
-    """The requests of a stream; `was_read` says whether the handler asked for one."""
+    """The requests of a stream; `was_read` says whether the handler asked for one.
 
-    def __init__(self, requests: AsyncIterator[Any], limit: LimitRequest | None) -> None:
-        self._requests = requests
+    gRPC's own iterator is a generator in a reference cycle, which keeps the last request until the
+    garbage collector runs.
+    """
+
+    def __init__(self, context: Context, limit: LimitRequest | None) -> None:
+        self._context = context
         self._limit = limit
         self.was_read = False
 
@@ -316,9 +319,12 @@ class _RequestStream:
         return self
 
     async def __anext__(self) -> Any:
-        request, first = anext(self._requests), not self.was_read
+        request, first = self._context.read(), not self.was_read
         self.was_read = True
-        return await (request if self._limit is None else self._limit(request, first))
+        received = await (request if self._limit is None else self._limit(request, first))
+        if received is _EOF:
+            raise StopAsyncIteration
+        return received
 
 
 async def _after_first_message(
@@ -351,6 +357,17 @@ async def _abort(context: Context, call: Call, error: HimejiError) -> None:
         if isinstance(error, SlowReader):
             call.close_connection()
         raise
+
+
+def _release_frames(*errors: BaseException) -> None:
+    """Let go of the frames that errors refer to, and so of the messages in them.
+
+    gRPC keeps the exception of an aborted call, and with it those that were raised before, in a
+    reference cycle. That waits for the garbage collector, which counts objects and not bytes: 1,500
+    messages of 60 and 500 kB that were refused left 560 MB behind.
+    """
+    for error in errors:
+        error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def _reason_of(cancelled: asyncio.CancelledError) -> HimejiError | None:
