@@ -155,8 +155,8 @@ class Limits:
     """Messages queued for a client that does not read."""
 
     slow_seconds: float = 10.0
-    """How long such a client has to read on before its stream is aborted, and how long any client
-    has to take an answer before its connection is closed."""
+    """How long a client has to take a message of a stream before the stream is aborted, and any
+    other answer or the status of a call before its connection is closed."""
 
     calls_per_second: int = 1_000
     calls_at_once: int = 2_000

@@ -1,8 +1,8 @@
-"""Helpers for asyncio tasks: a wait with a timeout, time slices, and tasks that nobody awaits."""
+"""Helpers for asyncio tasks: timeouts, time slices, and tasks that nobody awaits."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from typing import Final, TypeVar
 
 _SLICE_SECONDS: Final = 0.003
@@ -30,6 +30,46 @@ async def in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
         if time.perf_counter() > until:
             await asyncio.sleep(0)
             until = time.perf_counter() + _SLICE_SECONDS
+
+
+class Watchdog:
+    """Calls a function when something that is done again and again takes too long once.
+
+    It sets one timer in `seconds`, not one each time, so that hot code may use it.
+    """
+
+    def __init__(self, seconds: float, on_timeout: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._on_timeout = on_timeout
+        self._loop = asyncio.get_running_loop()
+        self._started: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Note that it begins now."""
+        self._started = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._started + self._seconds, self._check)
+
+    def stop(self) -> None:
+        """Note that it is done."""
+        self._started = None
+
+    def close(self) -> None:
+        """Nothing begins any more."""
+        self.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _check(self) -> None:
+        self._timer = None
+        if self._started is None:
+            return
+        due = self._started + self._seconds
+        if due <= self._loop.time():
+            self._on_timeout()
+        else:
+            self._timer = self._loop.call_at(due, self._check)
 
 
 class TaskSet:

@@ -30,8 +30,9 @@ def headers(stream: int, path: str, token: str = "", *, end: bool = False) -> by
     return frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), stream, block)
 
 
-def data(stream: int, message: bytes) -> bytes:
-    return frame(DATA, END_STREAM, stream, struct.pack(">BI", 0, len(message)) + message)
+def data(stream: int, message: bytes, *, end: bool = True) -> bytes:
+    flags = END_STREAM if end else 0
+    return frame(DATA, flags, stream, struct.pack(">BI", 0, len(message)) + message)
 
 
 class RawConnection:
@@ -53,10 +54,10 @@ class RawConnection:
         settings = b"" if window is None else struct.pack(">HI", INITIAL_WINDOW_SIZE, window)
         self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
 
-    def call(self, path: str, message: bytes = b"", token: str = "") -> None:
-        """Make a unary call, and do not wait for its answer."""
+    def call(self, path: str, message: bytes = b"", token: str = "", *, end: bool = True) -> None:
+        """Make a call with one message, and do not wait for its answer."""
         stream = self._new_stream()
-        self.socket.sendall(headers(stream, path, token) + data(stream, message))
+        self.socket.sendall(headers(stream, path, token) + data(stream, message, end=end))
 
     def open(self, path: str, token: str = "") -> None:
         """Begin a call whose message never comes."""

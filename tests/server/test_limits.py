@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -32,12 +32,14 @@ from himeji_server.accounts.tokens import OWNERS_SCOPES, TokenRequest
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
-from himeji_server.play.stream_writer import SendQueue
+from himeji_server.play.stream_end import StreamEnd
+from himeji_server.play.stream_writer import SendQueue, StreamWriter
 from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter, TokenBucket
 from himeji_server.settings import Settings
 from himeji_server.store import Store
 
 from tests.server.arena_client import PATIENCE, with_timeout
+from tests.server.raw_http2 import RawConnection
 
 PAGE = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
 ROWS = {
@@ -613,14 +615,57 @@ async def test_a_client_that_reads_too_late_is_told_in_a_last_message(arena):
         assert told(error) == (errors.SlowReader, "messages_waiting", "4")
 
 
-async def test_a_client_that_never_reads_is_cut_off_and_makes_room(arena):
-    changed = {"messages_waiting": 4, "slow_seconds": 8, "streams_per_owner": 1}
+@pytest.mark.parametrize(("waiting", "limit"), [(4, "messages_waiting"), (512, "slow_seconds")])
+async def test_a_client_that_never_reads_is_cut_off_and_makes_room(arena, waiting, limit):
+    changed = {"messages_waiting": waiting, "slow_seconds": 8, "streams_per_owner": 1}
     async with arena(**changed) as client:
         deaf = await deafen(client)
         call = await eventually(lambda: welcomed(client, "local/two"))
         _, error = await the_rest(deaf)
-        assert told(error) == (errors.SlowReader, "messages_waiting", "4")
+        assert told(error) == (errors.SlowReader, limit, str(changed[limit]))
         await call.done_writing()
+
+
+HELLO = play_pb2.ClientMessage(hello=play_pb2.Hello(protocol_version=1, bot="local/one"))
+
+
+@pytest.mark.parametrize(
+    ("first", "end"),
+    [
+        pytest.param(play_pb2.PlayRequest(messages=[HELLO]), False, id="open"),
+        pytest.param(play_pb2.PlayRequest(messages=[HELLO]), True, id="closed by the client"),
+        pytest.param(play_pb2.PlayRequest(), False, id="refused"),
+    ],
+)
+async def test_a_stream_of_which_nothing_is_taken_ends_with_its_connection(arena, first, end):
+    async with arena(slow_seconds=0.5, streams_per_owner=1) as client:
+        secret = client.metadata[0][1].removeprefix("Bearer ")
+        with closing(RawConnection(client.address, window=0)) as deaf:
+            deaf.call("/himeji.v1.PlayService/Play", first.SerializeToString(), secret, end=end)
+            deadline = time.monotonic() + PATIENCE
+            while not deaf.is_closed():
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.05)
+        call = await eventually(lambda: welcomed(client, "local/two"))
+        await call.done_writing()
+
+
+async def test_a_client_that_takes_each_message_in_time_may_be_slow():
+    writer = StreamWriter(Limits(slow_seconds=1.0))
+    written = []
+
+    async def write(batch):
+        await asyncio.sleep(0.4)
+        written.append(batch)
+        if len(written) < 6:
+            writer.send(play_pb2.ServerMessage())
+        else:
+            writer.close(StreamEnd.goodbye())
+
+    writer.send(play_pb2.ServerMessage())
+    await writer.write_all(write)
+    assert [each.HasField("stream_end") for each in written[-1].messages] == [True]
+    assert writer.error is None
 
 
 def decision(number, first, count, game="g"):

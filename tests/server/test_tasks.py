@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 from himeji_server import tasks
-from himeji_server.tasks import TaskSet, in_slices, wait_for
+from himeji_server.tasks import TaskSet, Watchdog, in_slices, wait_for
 
 
 async def test_a_wait_ends_when_its_event_is_set():
@@ -43,6 +43,35 @@ async def test_a_long_list_lets_others_run_after_each_slice_of_time(
     found = [(item, bool(ran)) async for item in in_slices(range(3))]
     assert [item for item, _ in found] == [0, 1, 2]
     assert found[-1] == (2, others_run)
+
+
+async def test_a_watchdog_barks_when_something_takes_too_long():
+    late = asyncio.Event()
+    watchdog = Watchdog(0.05, late.set)
+    watchdog.start()
+    assert await wait_for(late, 10)
+
+
+async def test_a_watchdog_measures_each_time_by_itself():
+    late = asyncio.Event()
+    watchdog = Watchdog(0.5, late.set)
+    for _ in range(4):
+        watchdog.start()
+        assert not await wait_for(late, 0.2)
+        watchdog.stop()
+    watchdog.start()
+    assert await wait_for(late, 10)
+
+
+async def test_a_watchdog_is_silent_about_what_is_done():
+    late = asyncio.Event()
+    watchdog = Watchdog(0.05, late.set)
+    watchdog.start()
+    watchdog.stop()
+    assert not await wait_for(late, 0.2)
+    watchdog.start()
+    watchdog.close()
+    assert not await wait_for(late, 0.2)
 
 
 async def test_a_task_survives_garbage_collection_until_it_ends():

@@ -11,6 +11,7 @@ from himeji.rules.errors import (
     InvalidRequest,
     InvalidToken,
     LimitExceeded,
+    SlowReader,
     TakenOver,
     Unavailable,
     VersionMismatch,
@@ -18,8 +19,6 @@ from himeji.rules.errors import (
 from himeji.v1.errors_pb2 import ErrorReason
 from himeji.v1.stream_pb2 import StreamEnd as StreamEndMessage, StreamEndKind
 from himeji.wire.errors import retry_delay
-
-from himeji_server.rate_limits import slow_reader
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,9 @@ class StreamEnd:
         return cls.of(StreamEndKind.STREAM_END_KIND_DRAINING, error)
 
     @classmethod
-    def slow_reader(cls, most: int) -> StreamEnd:
+    def slow_reader(cls, error: SlowReader) -> StreamEnd:
         """The client does not read."""
-        return cls.of(StreamEndKind.STREAM_END_KIND_SLOW_READER, slow_reader(most))
+        return cls.of(StreamEndKind.STREAM_END_KIND_SLOW_READER, error)
 
     @classmethod
     def protocol_error(cls, sentence: str) -> StreamEnd:

@@ -1,6 +1,7 @@
 """What is written to one client, the tasks of its stream, and how the stream ends.
 
-The queue is bounded: a client that does not read loses its stream, not the arena its memory. A
+The queue is bounded: a client that does not read loses its stream, not the arena its memory. So
+does one that does not take a batch in time: it may ask so slowly that its queue never fills. A
 newer decision replaces an older one that was not written yet, together with the events of both.
 """
 
@@ -17,7 +18,8 @@ from himeji.v1.play_service_pb2 import PlayResponse, ServerMessage
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import Limits
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.tasks import TaskSet
+from himeji_server.rate_limits import slow_reader, too_slow
+from himeji_server.tasks import TaskSet, Watchdog
 
 BATCH_SIZE: Final = 64
 """Messages in one PlayResponse, at most; play_service.proto promises it."""
@@ -101,6 +103,7 @@ class StreamWriter:
         self._tasks = TaskSet()
         self._end: StreamEnd | None = None
         self._writing_task = asyncio.current_task()
+        self._watchdog = Watchdog(limits.slow_seconds, self._abort)
 
     @property
     def error(self) -> HimejiError | None:
@@ -110,8 +113,7 @@ class StreamWriter:
     def send(self, message: ServerMessage) -> None:
         """Queue a message; the stream of a client that does not read is closed."""
         if not self._queue.put(message) and self._end is None:
-            self.close(StreamEnd.slow_reader(self.limits.messages_waiting))
-            self.start(self._abort)
+            self.close(StreamEnd.slow_reader(slow_reader(self.limits.messages_waiting)))
 
     def close(self, end: StreamEnd) -> None:
         """End the stream with a last message that says why."""
@@ -135,16 +137,22 @@ class StreamWriter:
 
     async def write_all(self, write: Callable[[PlayResponse], Awaitable[None]]) -> None:
         """Write what is queued, until the stream is closed and its last message is written."""
-        while batches := await self._queue.batches():
-            for batch in batches:
-                await write(batch)
+        try:
+            while batches := await self._queue.batches():
+                for batch in batches:
+                    self._watchdog.start()
+                    await write(batch)
+                    self._watchdog.stop()
+        finally:
+            self._watchdog.close()
 
     def cancel(self) -> None:
         """Cancel every task of the stream."""
         self._tasks.cancel()
 
-    async def _abort(self) -> None:
-        """End the stream by force if its client does not even read why it ends."""
-        await asyncio.sleep(self.limits.slow_seconds)
-        if self._writing_task is not None and self._end is not None:
-            self._writing_task.cancel(self._end.error)
+    def _abort(self) -> None:
+        """End the stream by force: its client does not take a batch, nor what would follow it."""
+        slow = too_slow(self.limits.slow_seconds)
+        self.close(StreamEnd.slow_reader(slow))
+        if self._writing_task is not None:
+            self._writing_task.cancel(self.error or slow)

@@ -20,7 +20,7 @@ from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.rate_limits import ConcurrencyLimit, exceeded
+from himeji_server.rate_limits import ConcurrencyLimit, exceeded, too_slow
 from himeji_server.request_limits import check_fields
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
@@ -113,7 +113,11 @@ class PlayService:
         requests: AsyncIterator[PlayRequest],
         context: Any,
     ) -> NoReturn:
-        """End a stream that could not be opened with a message that says why; raises the reason."""
+        """End a stream that could not be opened with a message that says why; raises the reason.
+
+        A client that does not take the message holds no slot, and loses its connection: gRPC would
+        keep the call for it.
+        """
         if first is None:
             # Its Hello is on the way. Refused before that, grpc tells it of a broken call.
             first = PlayRequest()
@@ -123,9 +127,12 @@ class PlayService:
         last = ServerMessage(
             request_id=_first_message(first).request_id, stream_end=StreamEnd.by(error).to_message()
         )
-        with suppress(TimeoutError):  # a client that reads nothing does not hold its slot for it
-            async with asyncio.timeout(self._limits.slow_seconds):
+        seconds = self._limits.slow_seconds
+        try:
+            async with asyncio.timeout(seconds):
                 await context.write(PlayResponse(messages=[last]))
+        except TimeoutError:
+            raise too_slow(seconds) from None
         raise error
 
 
