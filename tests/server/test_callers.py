@@ -51,13 +51,14 @@ FOR_EVER = 1_000_000
 
 
 class Rules(RulesService):
-    """Counts the answers that were given."""
+    """Counts the answers that were given; `answer` gives them, if it is set."""
 
     answers = 0
+    answer = None
 
     async def GetRuleset(self, request, context):  # noqa: N802 - the contract's name
         self.answers += 1
-        return await super().GetRuleset(request, context)
+        return await (self.answer or super().GetRuleset)(request, context)
 
 
 class Account:
@@ -205,6 +206,24 @@ async def test_a_refused_message_is_freed_without_the_garbage_collector(path, bo
                 with pytest.raises(grpc.RpcError) as refused:
                     await server.channel.unary_unary(path)(body, timeout=PATIENCE)
                 assert isinstance(from_rpc_error(refused.value), error)
+            await eventually(lambda: server.in_flight() == 0)
+            assert held() < calls * LARGE / 4
+
+
+async def test_what_a_handler_has_when_it_aborts_is_freed_without_the_garbage_collector():
+    calls = 20
+
+    async def abort(_request, context):
+        large = b"x" * LARGE
+        await context.abort(grpc.StatusCode.ABORTED, f"{len(large)} bytes")
+
+    async with serving() as server:
+        server.rules.answer = abort
+        with memory_held() as held:
+            for _ in range(calls):
+                with pytest.raises(grpc.RpcError) as refused:
+                    await server.channel.unary_unary(RULESET)(BASE, timeout=PATIENCE)
+                assert refused.value.details() == f"{LARGE} bytes"
             await eventually(lambda: server.in_flight() == 0)
             assert held() < calls * LARGE / 4
 

@@ -255,8 +255,9 @@ class _Method:
                 with contextlib.suppress(grpc.aio.AbortError):
                     await _abort(context, call, error)
             raise
-        except grpc.aio.AbortError:
+        except grpc.aio.AbortError as aborted:
             code = _code_name(context)
+            _release_frames(aborted)
             raise
         except Exception as raised:
             if isinstance(raised, grpc.aio.BaseError) and context.cancelled():
