@@ -17,6 +17,7 @@ LOCAL_SOCKET: Final = "unix"
 UNKNOWN: Final = "unknown"
 """The address of clients whose address cannot be read; they share one."""
 
+_IPV4_PREFIX: Final = 32
 _IPV6_PREFIX: Final = 64
 
 
@@ -45,12 +46,24 @@ def _spelling(host: str) -> str:
     return str(address) if address is not None else host
 
 
+@lru_cache(maxsize=10_000)
 def of_host(host: str) -> str:
     """The address that a host counts as; an IPv4 address that is written as IPv6 is the former."""
     address = _parse(host)
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((address, _IPV6_PREFIX), strict=False))
     return str(address) if address is not None else UNKNOWN
+
+
+@lru_cache(maxsize=10_000)
+def network(address: str) -> Network | None:
+    """What an address of of_host() stands for; None if it is not of a client of IP."""
+    try:
+        found = ipaddress.ip_network(address)
+    except ValueError:
+        return None
+    prefix = _IPV4_PREFIX if isinstance(found, ipaddress.IPv4Network) else _IPV6_PREFIX
+    return found if found.prefixlen == prefix else None
 
 
 def of_forwarded(

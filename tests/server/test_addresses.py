@@ -47,3 +47,18 @@ def test_of_a_forwarded_list_the_right_most_entry_that_is_no_trusted_proxy_count
 
 def test_a_peer_that_is_no_trusted_proxy_cannot_name_another_address():
     assert addresses.of_forwarded("192.0.2.7", ["198.51.100.9"], PROXIES) == "192.0.2.7"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", ip_network("192.0.2.7/32")),
+        ("2001:db8:1:2::/64", ip_network("2001:db8:1:2::/64")),
+        ("192.0.2.0/24", None),
+        ("2001:db8::1", None),
+        (addresses.LOCAL_SOCKET, None),
+        (addresses.UNKNOWN, None),
+    ],
+)
+def test_the_network_of_an_address(address, network):
+    assert addresses.network(address) == network
