@@ -98,6 +98,9 @@ class Limits:
     failure_delay_seconds: float = 1.0
     """By how much."""
 
+    block_seconds: float = 10.0
+    """How long the address of a client is blocked that makes even more such calls."""
+
     failures_logged: int = 10
     """Log lines about such calls per address and ten seconds; the rest is one line in all."""
 

@@ -56,6 +56,11 @@ CONNECTIONS_CLOSED: Final = Counter(
     ["why"],
     registry=REGISTRY,
 )
+ADDRESSES_BLOCKED: Final = Counter(
+    "himeji_addresses_blocked",
+    "Addresses blocked because a client there made too many calls that came to nothing.",
+    registry=REGISTRY,
+)
 GAMES: Final = Gauge(
     "himeji_games_live",
     "Games being played that this process has in memory.",

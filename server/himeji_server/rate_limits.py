@@ -88,6 +88,8 @@ class TokenBucket:
     def __post_init__(self) -> None:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
+        self.refused = 0
+        """Calls that were refused since the bucket was last full."""
 
     def acquire(self, cost: int = 1) -> None:
         """Take tokens; raises RateLimited with the time until there are so many.
@@ -97,6 +99,7 @@ class TokenBucket:
         cost = max(1, min(cost, self.at_once - 1))
         self._refill()
         if self._tokens < cost:
+            self.refused += 1
             raise self._error((cost - self._tokens) / self.per_second)
         self._tokens -= cost
 
@@ -121,6 +124,8 @@ class TokenBucket:
         now = self.clock()
         self._tokens = min(self.at_once, self._tokens + (now - self._updated) * self.per_second)
         self._updated = now
+        if self._tokens == self.at_once:
+            self.refused = 0
 
     def _error(self, wait: float) -> RateLimited:
         return RateLimited(

@@ -3,9 +3,10 @@
 import asyncio
 import gc
 import resource
+import socket
 import time
 import tracemalloc
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
 import grpc
@@ -20,8 +21,9 @@ from himeji.v1 import (
     ladder_service_pb2 as ladders_pb2,
     rules_service_pb2 as rules_pb2,
 )
-from himeji.v1.account_service_pb2 import SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
+from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
+from himeji_server import metrics
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.caller import Caller, current_caller, set_caller
 from himeji_server.accounts.token_cache import CACHE_SECONDS
@@ -32,7 +34,7 @@ from himeji_server.names import HOUSE
 from himeji_server.rate_limits import ConcurrencyLimit, TokenBucket
 from himeji_server.rpc import grpc_server
 from himeji_server.rpc.call_log import INTERVAL_SECONDS, CallLog
-from himeji_server.rpc.calls_in_flight import CallsInFlight
+from himeji_server.rpc.calls_in_flight import CANCELLED, FLOOD, CallsInFlight
 from himeji_server.rpc.connection_watch import ConnectionWatch
 from himeji_server.rpc.ladder_service import LadderService
 from himeji_server.rpc.readiness import Readiness
@@ -45,6 +47,7 @@ from tests.server.raw_http2 import RawConnection
 STRANGER, OTHER = "127.0.0.2", "127.0.0.3"
 RULESET = "/himeji.v1.RulesService/GetRuleset"
 WHO_AM_I = "/himeji.v1.AccountService/WhoAmI"
+HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 BASE = rules_pb2.GetRulesetRequest(ruleset="base").SerializeToString()
 FOR_EVER = 1_000_000
@@ -129,6 +132,7 @@ async def serving(**changed):
     try:
         async with grpc.aio.insecure_channel(server.address, options=options) as server.channel:
             yield server
+        assert not watch.done()
     finally:
         for connection in server.opened:
             connection.close()
@@ -377,6 +381,167 @@ async def test_refusals_are_delayed_when_there_are_too_many():
             each.cancel()
     async with serving(failures_at_once=FOR_EVER, failure_delay_seconds=FOR_EVER) as server:
         await asyncio.gather(*(who_am_i(server) for _ in range(20)))
+
+
+# Floods
+
+FEW_FAILURES = {"failures_per_second": 1, "failures_at_once": 20, "block_seconds": 1.5}
+
+
+async def gets_in(server, source=STRANGER):
+    """Whether the kernel lets a new connection in: it answers the first packet, or drops it."""
+
+    def connect():
+        try:
+            socket.create_connection(("127.0.0.1", server.port), 0.2, (source, 0)).close()
+        except TimeoutError:
+            return False
+        return True
+
+    return await asyncio.to_thread(connect)
+
+
+async def eventually_gets_in(server, *, expected):
+    deadline = time.monotonic() + PATIENCE
+    while await gets_in(server) is not expected:
+        assert time.monotonic() < deadline, "in vain"
+
+
+async def closed_by_the_watch(connection):
+    """Wait until it is closed; gRPC would close it because it is idle after 30 seconds."""
+    async with asyncio.timeout(10):
+        await eventually(connection.is_closed)
+
+
+def known_to(server):
+    return list(server.calls.connections.values())
+
+
+async def reset_until_closed(server, token=""):
+    """Cancel half as many calls again as are allowed, on a new connection."""
+    connection = server.connect()
+    if token:
+        connection.call(WHO_AM_I, token=token)
+        await eventually(lambda: any(each.owner == token for each in known_to(server)))
+    connection.open_and_reset(RULESET, 30)
+    await eventually(connection.is_closed)
+
+
+async def test_a_client_that_goes_on_cancelling_calls_is_blocked_for_a_while():
+    before = metrics.REGISTRY.get_sample_value("himeji_addresses_blocked_total")
+    async with serving(**FEW_FAILURES) as server:
+        other, near = server.connect(OTHER), server.connect(STRANGER)
+        await reset_until_closed(server)
+        assert await gets_in(server)
+        assert not near.is_closed()
+        await reset_until_closed(server)
+        await eventually_gets_in(server, expected=False)
+        await closed_by_the_watch(near)
+        assert await gets_in(server, OTHER)
+        assert not other.is_closed()
+        await check_health(server)
+        await eventually_gets_in(server, expected=True)
+        again = server.connect()
+        again.call(RULESET, BASE)
+        await eventually(lambda: server.rules.answers == 1)
+    after = metrics.REGISTRY.get_sample_value("himeji_addresses_blocked_total")
+    assert after == before + 1
+
+
+async def test_connections_of_strangers_at_the_address_of_a_flood_are_closed():
+    async with serving(**FEW_FAILURES) as server:
+        near = server.connect()
+        await reset_until_closed(server, token="ada")
+        assert not near.is_closed()
+        await reset_until_closed(server, token="ada")
+        await closed_by_the_watch(near)
+
+
+async def test_a_client_that_goes_on_although_it_is_refused_is_blocked():
+    async with serving(**FEW_FAILURES) as server:
+        guessing = server.connect()
+        for _ in range(40):
+            guessing.call(WHO_AM_I)
+        await never(guessing.is_closed, 0.3)
+        for _ in range(10):
+            guessing.call(WHO_AM_I)
+        await eventually(guessing.is_closed)
+        await eventually_gets_in(server, expected=False)
+
+
+async def test_an_address_from_which_another_owner_is_connected_is_not_blocked():
+    async with serving(**FEW_FAILURES) as server:
+        known, near = server.connect(), server.connect()
+        known.call(WHO_AM_I, token="ada")
+        await eventually(lambda: [each.owner for each in known_to(server)] == ["ada"])
+        for _ in range(3):
+            await reset_until_closed(server)
+        await closed_by_the_watch(near)  # it counts for the same client
+        assert await gets_in(server)
+        assert not known.is_closed()
+
+
+async def test_a_client_that_dies_with_many_calls_in_flight_is_not_blocked():
+    async with serving(**FEW_FAILURES) as server:
+        dying = server.connect()
+        for _ in range(100):
+            dying.call(HEALTH_WATCH)
+        await eventually(lambda: server.in_flight() == 100)
+        dying.close()
+        await eventually(lambda: not server.calls.connections)
+        assert await gets_in(server)
+
+
+@pytest.mark.parametrize(
+    ("peer", "owner", "scope", "reason"),
+    [
+        ("ipv4:192.0.2.7:4000", None, None, FLOOD),
+        ("ipv4:192.0.2.7:4000", "ada", SCOPE_PLAY, FLOOD),
+        ("ipv4:192.0.2.7:4000", "ada", SCOPE_ADMIN, CANCELLED),
+        ("ipv4:192.0.2.7:4000", HOUSE, SCOPE_PLAY, None),
+        ("ipv4:127.0.0.1:4000", None, None, CANCELLED),
+        ("ipv6:[2001:db8::1]:4000", None, None, FLOOD),
+        ("ipv6:[::1]:4000", None, None, CANCELLED),
+        ("unix:", None, None, CANCELLED),
+    ],
+)
+async def test_the_house_and_administrators_and_this_machine_are_no_floods(
+    peer, owner, scope, reason
+):
+    calls = CallsInFlight(Limits(**FEW_FAILURES))
+    call = calls.begin(peer)
+    if owner is not None:
+        call.charge_to(Caller(owner, f"{owner}.0", frozenset({scope})), stream=False)
+    for _ in range(50):
+        call.cancel()
+    assert calls.to_close.get(call.connection) == reason
+
+
+async def test_calls_that_end_because_the_arena_closed_their_connection_are_no_flood():
+    calls = CallsInFlight(Limits(**FEW_FAILURES))
+    call = calls.begin("ipv4:192.0.2.7:4000")
+    calls.closed = {call.connection}
+    for _ in range(50):
+        call.cancel()
+    assert calls.to_close == {call.connection: CANCELLED}
+
+
+def test_a_bucket_counts_refusals_until_it_is_full_again():
+    now = [0.0]
+    bucket = TokenBucket("failures", per_second=1, at_once=2, clock=lambda: now[0])
+    for _ in range(5):
+        with suppress(errors.RateLimited):
+            bucket.acquire()
+    assert bucket.refused == 3
+    now[0] = 1.5
+    bucket.acquire()
+    assert bucket.refused == 3
+    now[0] = 4.0
+    bucket.acquire()
+    assert bucket.refused == 0
+
+
+# Rates of calls without a token
 
 
 @pytest.mark.parametrize("method", [WHO_AM_I, "/nobody/Knows"])

@@ -8,6 +8,10 @@ Invariants: nobody has more calls or more bytes of unread answers in flight than
 except for calls that are just being refused. A connection is to be closed, by connection_watch.py,
 when its client does not take an answer in time, has twice the calls that are allowed (refusals
 that nobody reads cost memory too), or cancels too many calls.
+
+A flood is a client that makes too many calls that come to nothing, and goes on although connections
+of it were closed for that or as many calls again were refused. connection_watch.py blocks its
+address.
 """
 
 from __future__ import annotations
@@ -21,9 +25,11 @@ from himeji.rules.errors import LimitExceeded, RateLimited
 from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import addresses
+from himeji_server.accounts.caller import Caller
+from himeji_server.address_filter import can_block
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
-from himeji_server.rate_limits import RateLimiter, exceeded
+from himeji_server.rate_limits import UNLIMITED, RateLimiter, exceeded
 
 Endpoint: TypeAlias = tuple[str, int]
 """The host and port of a client: what a connection is known by, to gRPC and to the kernel."""
@@ -32,6 +38,8 @@ Client: TypeAlias = tuple[str, str]
 """The kind ("owner", "address", or "stream" for the streams of an owner) and the name."""
 
 CANCELLED: Final = "cancelled calls"
+CALLS_IN_FLIGHT: Final = "calls in flight"
+FLOOD: Final = "flood"
 NOT_READ: Final = "answers not read"
 _RETRY_MS: Final = 1_000
 _LARGE_ANSWER: Final = 64 << 10
@@ -46,6 +54,9 @@ class Connection:
     endpoint: Endpoint
     owner: str = ""
     """The owner whose token was shown last."""
+
+    is_unlimited: bool = False
+    """Whether that token is one of the house or of an administrator."""
 
     calls: int = 0
     """Calls in flight."""
@@ -88,7 +99,7 @@ class Call:
         self.refused = True
         if use.calls > use.allowed:
             if use.calls > 2 * use.allowed:
-                self._calls.close(self.connection, "calls in flight")
+                self._calls.close(self.connection, CALLS_IN_FLIGHT)
             error = exceeded(use.limit, use.allowed, "you may have {} calls in flight")
             error.details[RETRY_AFTER] = str(_RETRY_MS)
             raise error
@@ -96,14 +107,15 @@ class Call:
             raise self._calls.unread_error()
         self.refused = False
 
-    def charge_to(self, owner: str, *, stream: bool) -> None:
-        """Count the call for an owner from now on; raises LimitExceeded.
+    def charge_to(self, caller: Caller, *, stream: bool) -> None:
+        """Count the call for the caller's owner from now on; raises LimitExceeded.
 
         Streams have limits of their own, and are not counted among the owner's calls.
         """
         self._calls.give_back(self._caller)
-        self.connection.owner = owner
-        self._caller = ("stream" if stream else "owner", owner)
+        self.connection.owner = caller.owner
+        self.connection.is_unlimited = caller.limit_key in UNLIMITED
+        self._caller = ("stream" if stream else "owner", caller.owner)
         self._use = self._calls.take(self._caller)
         self.check()
 
@@ -157,6 +169,9 @@ class CallsInFlight:
         self.to_close: dict[Connection, str] = {}
         """Connections that the watch has to close, and why."""
 
+        self.closed: set[Connection] = set()
+        """Those that it closed at its last look: calls that end by that are no flood."""
+
         self.wake = asyncio.Event()
         """Set when there is a connection to close."""
 
@@ -191,12 +206,33 @@ class CallsInFlight:
         try:
             self._failures.acquire(connection.client[1])
         except RateLimited:
+            if self._is_flood(connection):
+                self.to_close[connection] = FLOOD
+                self.wake.set()
             return False
         return True
 
+    def _is_flood(self, connection: Connection) -> bool:
+        """Whether a client that makes too many calls that come to nothing is to be blocked."""
+        refused = self._failures.bucket(connection.client[1]).refused
+        return (
+            refused > self.limits.failures_at_once
+            and connection not in self.closed
+            and not connection.is_unlimited
+            and can_block(connection.address)
+        )
+
+    def note_closed(self, client: Client) -> None:
+        """Note that the watch closes connections of a client, which should stop it.
+
+        If it makes too many calls that come to nothing, its next one shows that it does not.
+        """
+        bucket = self._failures.bucket(client[1])
+        bucket.refused = max(bucket.refused, self.limits.failures_at_once)
+
     def is_closing(self, connection: Connection) -> bool:
-        """Whether a connection is about to be closed, so that its calls need no answer."""
-        return connection in self.to_close
+        """Whether a connection is being closed, so that its calls need no answer."""
+        return connection in self.to_close or connection in self.closed
 
     def unread_error(self) -> LimitExceeded:
         """The error for a caller that has to read first."""

@@ -197,7 +197,7 @@ class _Method:
         await self._authorise(self._path, context)
         caller = caller_or_none()
         if caller is not None:
-            call.charge_to(caller.owner, stream=self._handler.response_streaming)
+            call.charge_to(caller, stream=self._handler.response_streaming)
         await cost.turn(current_address() if caller is None else caller.limit_key)
         return self._behaviour
 
