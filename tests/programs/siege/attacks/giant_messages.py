@@ -108,8 +108,8 @@ class GiantMessages(Attack):
 
     name = "giant messages"
     control = limit_values(
-        message_bytes=max(SIZES),
-        play_message_bytes=max(SIZES),
+        message_bytes=2 * max(SIZES),
+        play_message_bytes=2 * max(SIZES),
         list_entries=UNLIMITED,
         batch_messages=UNLIMITED,
         resumed_games=UNLIMITED,
