@@ -170,7 +170,7 @@ class Limits:
     """Processor time of unary calls on the event loop, per owner; of calls without a token, per
     address. Calls beyond it wait for their turn."""
 
-    processor_wait_seconds: float = 2.0
+    processor_wait_seconds: float = 4.0
     """How long such a call waits at most before it is refused instead."""
 
     requests_per_second: int = 1_000
@@ -240,6 +240,10 @@ class Limits:
 
     page_connections_per_address: int = 128
     """Of these, per address; a new one closes the address's own that is idle longest."""
+
+    page_excess_per_second: int = 20
+    page_excess_at_once: int = 256
+    """Connections that an address opens beyond that; if it goes on, it is blocked for a while."""
 
     page_header_seconds: float = 10.0
     """How long a client may take for the header of a request, the first one from the connect on."""

@@ -26,19 +26,23 @@ _FIRST_ESTIMATE_MS: Final = 1.0
 _STORE_COMMAND_MS: Final = 0.015
 """What a command to Redis costs beside the call's own steps: half in the pipeline, half there."""
 
-_DECAY: Final = 0.95
-"""The weight of the last estimate: one dear call counts for some dozens of cheap ones."""
+_UP: Final = 1.2
+_DOWN: Final = 0.98
+"""What an estimate is multiplied by after a call that cost more or less: nine of ten cost less."""
 
 
 class CostEstimate:
-    """What calls of a method cost, in milliseconds: a maximum that decays."""
+    """What nine of ten calls of a method cost at most, in milliseconds.
+
+    It moves in small steps, because now and then a call is charged for the garbage collector, too.
+    """
 
     def __init__(self) -> None:
         self.ms = _FIRST_ESTIMATE_MS
 
     def update(self, ms: float) -> None:
         """Note what a call cost."""
-        self.ms = max(ms, _DECAY * self.ms)
+        self.ms *= _UP if ms > self.ms else _DOWN
 
 
 class ProcessorShares:

@@ -124,7 +124,7 @@ def tables(monkeypatch):
     """The tables of connections of the arenas that are opened."""
     made, build = [], server.ConnectionTable
     monkeypatch.setattr(
-        server, "ConnectionTable", lambda limits: made.append(build(limits)) or made[-1]
+        server, "ConnectionTable", lambda *parts: made.append(build(*parts)) or made[-1]
     )
     return made
 
@@ -291,6 +291,26 @@ async def test_who_does_not_read_is_cut_off(page, tables):
         assert (await ended(reader)).count(b"HTTP/1.1 200") < 200
 
 
+async def test_who_goes_on_opening_connections_is_blocked_for_a_while_and_nobody_else(page):
+    few = {"page_connections_per_address": 2, "page_excess_at_once": 4, "page_excess_per_second": 1}
+    async with page(block_seconds=1.0, **few) as client:
+        kept, _ = await client.connect(BAD, request("/nowhere", headers="x: y\r\n"))
+        await with_timeout(kept.readuntil(b"\r\n\r\n"))
+
+        async def open_until_blocked():
+            while True:
+                try:
+                    async with asyncio.timeout(0.5):
+                        await client.connect(BAD)
+                except TimeoutError:
+                    return
+
+        await with_timeout(open_until_blocked())
+        assert (await client.ask("/ladders")).status == 200
+        assert (await client.ask("/ladders", "127.0.0.3")).status == 200
+        assert (await client.ask("/ladders", BAD)).status == 200, "the block is over by then"
+
+
 # Event streams
 
 
@@ -333,7 +353,8 @@ async def test_one_stream_follows_several_games_to_their_ends(page):
 
 
 async def test_requests_are_limited_by_address_and_say_when_to_come_back(page):
-    async with page(page_requests_per_second=1, page_requests_at_once=6) as client:
+    few = {"page_requests_per_second": 1, "page_requests_at_once": 6, "page_wait_seconds": 0.5}
+    async with page(**few) as client:
         asking = [client.ask("/ladders", BAD) for _ in range(20)]
         answers = await asyncio.gather(*asking)
         refused = [answer for answer in answers if answer.status == 429]

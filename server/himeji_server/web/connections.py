@@ -3,6 +3,7 @@
 Uvicorn waits for ever for the rest of a request, and for a client that does not read. Here each
 wait has a deadline. When there are too many connections, one that is idle makes room; a client that
 holds all it may, without requests, so never keeps others out, nor its neighbours at its address.
+An address that goes on opening connections beyond its limit is blocked: each costs 0.1 ms.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import h11
+from himeji.rules.errors import RateLimited
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from himeji_server import addresses
 from himeji_server.limits import Limits
+from himeji_server.rate_limits import RateLimiter
 
 _HEADERS: Final = (
     (b"content-type", b"text/plain; charset=utf-8"),
@@ -31,9 +34,14 @@ _RETRY: Final = ((b"retry-after", b"10"),)
 class ConnectionTable:
     """The open connections of one process, by address; those without a request may be closed."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, block: Callable[[str], None]) -> None:
+        """`block` keeps an address from opening further connections for a while."""
         self._in_all = limits.page_connections
         self._per_address = limits.page_connections_per_address
+        self._excess = RateLimiter(
+            "page_excess_per_second", limits.page_excess_per_second, limits.page_excess_at_once
+        )
+        self._block = block
         self._addresses: dict[PageConnection, str] = {}
         self._counts: Counter[str] = Counter()
         self._idle: OrderedDict[PageConnection, None] = OrderedDict()
@@ -45,6 +53,7 @@ class ConnectionTable:
     def admit(self, connection: PageConnection, address: str) -> bool:
         """Add a new connection, if need be in place of the one that has been idle longest."""
         if self._counts[address] >= self._per_address:
+            self._count_excess(address)
             is_room = self._close_first(self._idle_by_address.get(address))
         elif len(self) >= self._in_all:
             is_room = self._close_first(self._idle)
@@ -82,6 +91,12 @@ class ConnectionTable:
         self._counts[address] -= 1
         if not self._counts[address]:
             del self._counts[address]
+
+    def _count_excess(self, address: str) -> None:
+        try:
+            self._excess.acquire(address)
+        except RateLimited:
+            self._block(address)
 
     def _close_first(self, idle: OrderedDict[PageConnection, None] | None) -> bool:
         if not idle:

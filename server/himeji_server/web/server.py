@@ -11,15 +11,20 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, cast
 
+import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from himeji_server import metrics
+from himeji_server.address_filter import AddressFilter
 from himeji_server.limits import Limits
 from himeji_server.settings import DEFAULT_HTTP_PORT, DRAIN_SECONDS, HOST, USUAL_HTTP_PORT
 from himeji_server.startup_errors import port_unavailable
 from himeji_server.web.connections import ConnectionTable, PageConnection
 
 _OPTION: Final = "--http-port"
+
+_log = structlog.get_logger(__name__)
 
 
 class _Uvicorn(uvicorn.Server):
@@ -57,10 +62,33 @@ def _bind(port: int, *, shared: bool) -> socket.socket:
     return made
 
 
+class _Blocker:
+    """Blocks addresses at the page's listening socket."""
+
+    def __init__(self, listener: socket.socket, seconds: float) -> None:
+        self._listener, self._seconds = listener, seconds
+        self._filter = AddressFilter()
+
+    def block(self, address: str) -> None:
+        """Let an address open no further connections for a while."""
+        if self._filter.is_blocked(address):  # this one was on its way before
+            return
+        self._filter.attach(self._listener.fileno())
+        if self._filter.block(address, self._seconds):
+            metrics.ADDRESSES_BLOCKED.inc()
+            _log.warning("address blocked", address=address, why="connections to the page")
+            asyncio.get_running_loop().call_later(self._seconds, self._filter.expire)
+
+    def close(self) -> None:
+        """Block nobody any more."""
+        self._filter.close()
+
+
 @asynccontextmanager
 async def serving(site: ASGIApp, listener: socket.socket, limits: Limits) -> AsyncIterator[None]:
     """Answer requests on a bound socket until the block ends."""
-    connection = partial(PageConnection, ConnectionTable(limits), limits)
+    blocker = _Blocker(listener, limits.block_seconds)
+    connection = partial(PageConnection, ConnectionTable(limits, blocker.block), limits)
     config = uvicorn.Config(
         site,
         log_config=None,
@@ -80,6 +108,7 @@ async def serving(site: ASGIApp, listener: socket.socket, limits: Limits) -> Asy
     try:
         yield
     finally:
+        blocker.close()
         server.should_exit = True
         await task
         listener.close()
