@@ -90,8 +90,8 @@ class Limits:
     unread_bytes: int = 32 << 20
     """Answers that one owner or one address without a token has not read yet."""
 
-    failures_per_second: int = 200
-    failures_at_once: int = 500
+    failures_per_second: int = 100
+    failures_at_once: int = 200
     """Calls that are cancelled, or refused as too many, unknown or without a valid token, per owner
     or address. Above it, a connection that cancels is closed, and refusals are delayed."""
 

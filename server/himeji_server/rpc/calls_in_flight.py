@@ -42,6 +42,7 @@ CALLS_IN_FLIGHT: Final = "calls in flight"
 FLOOD: Final = "flood"
 NOT_READ: Final = "answers not read"
 _RETRY_MS: Final = 1_000
+_EARNEST_SECONDS: Final = 1.0
 _LARGE_ANSWER: Final = 64 << 10
 """Only calls that change nothing have larger answers, so that these can be refused instead."""
 
@@ -80,7 +81,7 @@ class _Use:
 class Call:
     """One call in flight."""
 
-    __slots__ = ("_caller", "_calls", "_unread_bytes", "_use", "connection", "refused")
+    __slots__ = ("_began", "_caller", "_calls", "_unread_bytes", "_use", "connection", "refused")
 
     def __init__(self, calls: CallsInFlight, connection: Connection) -> None:
         self.connection = connection
@@ -88,6 +89,7 @@ class Call:
         """Whether it was one too many."""
 
         self._calls = calls
+        self._began = time.monotonic()
         self._unread_bytes = 0
         self._caller: Client = ("address", connection.address)
         self._use = calls.take(self._caller)
@@ -133,7 +135,12 @@ class Call:
         self._calls.close(self.connection, NOT_READ)
 
     def cancel(self) -> None:
-        """Note that the client has cancelled the call; if it does so too often, it is cut off."""
+        """Note that the client has cancelled the call; if it does so too often, it is cut off.
+
+        One that went on for a while was a call in earnest: a client that ends cancels them all.
+        """
+        if time.monotonic() - self._began > _EARNEST_SECONDS:
+            return
         if not self._calls.count_failure(self.connection):
             self._calls.close(self.connection, CANCELLED)
 

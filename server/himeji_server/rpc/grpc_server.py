@@ -23,6 +23,12 @@ _KEEPALIVE_SECONDS: Final = 30
 """A connection on which nothing was received for this long gets a keepalive ping."""
 
 _KEEPALIVE_TIMEOUT_SECONDS: Final = 10
+_MOST_PENDING_CALLS: Final = 10_000
+"""Calls that wait to be looked at: a flood makes so many of them before its address is blocked.
+
+Each takes 14 kB.
+"""
+
 _HEALTH: Final = health_pb2.DESCRIPTOR.services_by_name["Health"]
 _REFLECTION_V1: Final = "grpc.reflection.v1.ServerReflection"
 
@@ -100,6 +106,9 @@ def _options(limits: Limits, *, shared_port: bool) -> list[tuple[str, Any]]:
         ("grpc.absolute_max_metadata_size", MOST_METADATA_READ),
         ("grpc.max_allowed_incoming_connections", limits.connections),
         ("grpc.max_concurrent_streams", limits.calls_per_connection),
+        # Above the first figure gRPC drops some new calls of anybody, above the second all.
+        ("grpc.server.max_pending_requests", _MOST_PENDING_CALLS),
+        ("grpc.server.max_pending_requests_hard_limit", _MOST_PENDING_CALLS),
         ("grpc.server_handshake_timeout_ms", int(limits.handshake_seconds * 1000)),
         ("grpc.keepalive_time_ms", _KEEPALIVE_SECONDS * 1000),
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_SECONDS * 1000),
