@@ -154,6 +154,13 @@ class Limits:
     requests_at_work: int = 64
     """Requests of one stream that are handled at the same time; further ones wait."""
 
+    requests_at_work_per_owner: int = 256
+    """The same of all streams of an owner together."""
+
+    rejections_per_second: int = 100
+    rejections_at_once: int = 200
+    """Requests that are rejected, per owner; beyond it, streams are read more slowly."""
+
     messages_waiting: int = 512
     """Messages queued for a client that does not read."""
 

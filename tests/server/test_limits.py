@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -482,6 +482,41 @@ async def test_requests_of_a_stream_are_limited_and_the_stream_goes_on(arena):
         assert all(answer.retry_delay.ToMilliseconds() > 0 for answer in limited)
         await call.done_writing()
         assert (await call.read()).stream_end.kind == stream_pb2.STREAM_END_KIND_GOODBYE
+
+
+async def rejections_within(client, seconds):
+    """How many rejections two streams get that ask for nonsense only, and the seconds it took."""
+    began, count = time.monotonic(), 0
+    act = play_pb2.Act(game_id="none", decision_id=1, actions=[1])
+
+    async def ask(bot):
+        nonlocal count
+        call, _ = await client.stream(bot)
+        for number in range(NONSENSE):
+            await call.send(str(number), act=act)
+        for _ in range(NONSENSE):
+            assert (await call.read()).HasField("rejected")
+            count += 1
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(ask("local/one"), ask("local/two"))
+    return count, time.monotonic() - began
+
+
+NONSENSE = 30
+
+
+async def test_the_streams_of_an_owner_are_read_slowly_after_many_rejections(arena):
+    slots, at_once, rate = 6, 5, 4
+    few = {"requests_at_work_per_owner": slots, "rejections_at_once": at_once}
+    async with arena(rejections_per_second=rate, **few) as client:
+        count, seconds = await rejections_within(client, 1.5)
+        assert at_once <= count <= at_once + slots + rate * seconds
+        assert await client.who_am_i()
+    async with arena(requests_at_work_per_owner=slots) as client:
+        count, _ = await rejections_within(client, PATIENCE)
+        assert count == 2 * NONSENSE
 
 
 async def test_actions_of_an_answer_are_limited_on_both_ways(arena):

@@ -7,9 +7,9 @@ other request gets a task of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, ParamSpec
 
 from himeji.rules.errors import (
     HimejiError,
@@ -28,6 +28,7 @@ from himeji_server.games.live_game import GameView
 from himeji_server.games.rejections import refused_answer, rejection
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.stream import REQUESTS, LadderStream
+from himeji_server.play.request_slots import OwnerSlots
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions, seat_lost
@@ -36,6 +37,8 @@ from himeji_server.request_limits import check_fields
 
 _WITHOUT_DECISION: Final = (InternalFault, LimitExceeded, NotFound, StoreUnavailable)
 """Errors that say nothing about the decision: the game need not be looked up for them."""
+
+_P = ParamSpec("_P")
 
 
 class _StreamAnswer(Answer):
@@ -59,13 +62,15 @@ class _StreamAnswer(Answer):
 class Dispatcher:
     """The requests of one stream."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it needs, each once
         self,
         use_cases: GameUseCases,
         ladder: LadderStream,
         caller: Caller,
         subscriptions: Subscriptions,
         writer: StreamWriter,
+        *,
+        slots: OwnerSlots,
     ) -> None:
         """`caller` opened the stream, and acts for the stream's bot alone."""
         self.bot = caller.bot
@@ -78,6 +83,7 @@ class Dispatcher:
                 "requests_per_second", limits.requests_per_second, limits.requests_at_once
             )
         self._at_work = asyncio.Semaphore(limits.requests_at_work)
+        self._slots = slots
         self._check = check_fields(ClientMessage.DESCRIPTOR, limits)
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
@@ -91,6 +97,7 @@ class Dispatcher:
                     self._writer.close(StreamEnd.protocol_error("Hello comes once"))
                     return
                 await self._at_work.acquire()
+                await self._slots.acquire()
                 self._dispatch(request)
         for _ in range(self._writer.limits.requests_at_work):  # wait for all that are at work
             await self._at_work.acquire()
@@ -104,7 +111,7 @@ class Dispatcher:
             if request.HasField("act"):
                 self._use_cases.submit(_StreamAnswer(self, request))
             elif request.WhichOneof("body") in self._handlers:
-                self._writer.start(self._handle, request)
+                self._start(self._handle, request)
             else:  # empty, or with a member of a newer contract
                 self.reject(request, Unsupported("this server knows no member of this message"))
         except Exception as raised:  # noqa: BLE001 - every request is answered
@@ -114,25 +121,35 @@ class Dispatcher:
         try:
             await self._handlers[request.WhichOneof("body") or ""](self, request)
         except Exception as raised:  # noqa: BLE001 - every request is answered
-            self.reject(request, raised)
-        else:
-            self._at_work.release()
+            await self._reject(request, as_error(raised, "Play"))
+
+    def _start(
+        self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
+    ) -> None:
+        """Do something for a request whose place becomes free when it is done."""
+        task = self._writer.start(work, *args, **kwargs)
+        task.add_done_callback(lambda _task: self._release())
+
+    def _release(self) -> None:
+        self._at_work.release()
+        self._slots.release()
 
     # --- what becomes of requests ---------------------------------------------------------------
 
     def accept(self, request: ClientMessage, view: GameView, receipt: Receipt) -> None:
         """Answer an Act that stands."""
         self._writer.send(self._subscriptions.accepted(request.request_id, view, receipt))
-        self._at_work.release()
+        self._release()
 
     def reject(self, request: ClientMessage, error: Exception) -> None:
         """Answer a request that is refused, in a task of its own: the game may have to be read."""
-        task = self._writer.start(self._reject, request, as_error(error, "Play"))
-        task.add_done_callback(lambda _task: self._at_work.release())
+        self._start(self._reject, request, as_error(error, "Play"))
 
     async def _reject(self, request: ClientMessage, error: HimejiError) -> None:
+        delay = self._slots.rejection_delay()
         rejected = await self._rejected(request, error)
         self._writer.send(ServerMessage(request_id=request.request_id, rejected=rejected))
+        await asyncio.sleep(delay)
 
     async def _rejected(self, request: ClientMessage, error: HimejiError) -> Rejected:
         act = request.act

@@ -22,6 +22,7 @@ from himeji_server.ladder.messages import ladder_closed, removed_from_queue
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.dispatcher import Dispatcher
+from himeji_server.play.request_slots import OwnerSlots
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
@@ -44,13 +45,15 @@ _OUT_OF_QUEUE: Final = {
 class Session:
     """A stream after its Hello; made in the task that handles it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it needs, each once
         self,
         use_cases: GameUseCases,
         queue_commands: QueueCommands,
         caller: Caller,
         player: Player,
         hello: Hello,
+        *,
+        slots: OwnerSlots,
     ) -> None:
         self.player = player
         self.stream = new_stream(player.version)
@@ -67,6 +70,7 @@ class Session:
             replace(caller, bot=player.bot),
             self._subscriptions,
             self._writer,
+            slots=slots,
         )
 
     async def run(

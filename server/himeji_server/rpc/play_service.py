@@ -18,6 +18,7 @@ from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queue_commands import QueueCommands
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
+from himeji_server.play.request_slots import RequestSlots
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.rate_limits import ConcurrencyLimit, exceeded, too_slow
@@ -40,6 +41,7 @@ class PlayService:
         self._queue_commands = queue_commands
         self._limits = limits = use_cases.limits
         self._stream_limit = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
+        self._request_slots = RequestSlots(limits)
         self._streams = streams
         self._sessions: set[Session] = set()
 
@@ -92,7 +94,8 @@ class PlayService:
         hello = first.messages[0].hello
         check_hello(hello)
         player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
-        return Session(self._use_cases, self._queue_commands, caller, player, hello)
+        slots = self._request_slots.of(caller)
+        return Session(self._use_cases, self._queue_commands, caller, player, hello, slots=slots)
 
     def _request_limits(self, caller: Caller) -> Limits:
         """The limits on a Hello: a house bot resumes all its games, however many they are."""

@@ -8,7 +8,7 @@ import socket
 from collections import Counter
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 ACK, END_STREAM, END_HEADERS = 1, 1, 4
 CANCEL = 8
 INITIAL_WINDOW_SIZE = 4
@@ -23,10 +23,13 @@ def frame(kind, payload=b"", *, stream=0, flags=0):
 
 
 def settings(**values):
-    """A SETTINGS frame; `window` is what a peer may send on a stream before it is read."""
+    """A SETTINGS frame; `window` is what a peer may send before it is read, on a stream or all."""
     if "window" not in values:
         return frame(SETTINGS)
-    return frame(SETTINGS, INITIAL_WINDOW_SIZE.to_bytes(2) + values["window"].to_bytes(4))
+    size = values["window"].to_bytes(4)
+    made = frame(SETTINGS, INITIAL_WINDOW_SIZE.to_bytes(2) + size)
+    # The window of the whole connection can only be made larger.
+    return made + frame(WINDOW_UPDATE, size) if values["window"] else made
 
 
 def request_headers(path, token=""):
@@ -54,7 +57,7 @@ def message(body):
 
 
 class Connection:
-    """A connection that counts what it is told in `told`, and never gives the peer a window."""
+    """A connection that counts what it is told in `told`, and never makes a window larger again."""
 
     def __init__(self, reader, writer, told):
         self._reader, self._writer, self._told = reader, writer, told

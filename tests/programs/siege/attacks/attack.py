@@ -21,6 +21,10 @@ SOURCE = "127.0.0.2"
 CALL_SECONDS = 10.0
 UNLIMITED = 1_000_000_000
 HOUR = 3_600.0
+NO_PACING = {"processor_ms_per_second": UNLIMITED, "processor_ms_at_once": UNLIMITED}
+NO_FAILURE_LIMIT = {"failures_per_second": UNLIMITED, "failures_at_once": UNLIMITED}
+"""For controls of attacks that meet several defences, one behind the other."""
+
 LONGEST = 4
 """How many times its time an attack may take to do a certain number of things."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 
 from himeji.v1 import play_service_pb2 as play, rules_service_pb2 as rules
 
@@ -9,6 +10,8 @@ from tests.programs.siege.arena import hostile_bot
 from tests.programs.siege.attacks.attack import (
     HOUR,
     LONGEST,
+    NO_FAILURE_LIMIT,
+    NO_PACING,
     SOURCE,
     UNLIMITED,
     Attack,
@@ -18,19 +21,27 @@ from tests.programs.siege.attacks.attack import (
 from tests.programs.siege.http2 import Connection, request_headers
 
 GET_RULESET = "/himeji.v1.RulesService/GetRuleset"
+CONNECT_SECONDS = 1.0
 PLAY = "/himeji.v1.PlayService/Play"
 
 
 class RawAttack(Attack):
     """An attack over connections of HTTP/2 whose frames it writes itself."""
 
+    blocked = False
+    """Whether the arena does not answer us any more."""
+
     async def connect(self, target, **settings):
-        """A connection, or None if it is refused."""
+        """A connection, or None if it is refused or we are blocked."""
         try:
-            return await Connection.connect(target.address, SOURCE, self.told, **settings)
+            async with asyncio.timeout(CONNECT_SECONDS):
+                return await Connection.connect(target.address, SOURCE, self.told, **settings)
+        except TimeoutError:
+            self.blocked = True
+            self.told["blocked"] += 1
         except OSError:
             self.told["connection refused"] += 1
-            return None
+        return None
 
 
 class UnreadAnswers(RawAttack):
@@ -38,7 +49,11 @@ class UnreadAnswers(RawAttack):
 
     name = "unread answers"
     control = limit_values(
-        unread_bytes=UNLIMITED, calls_in_flight_per_address=UNLIMITED, slow_seconds=HOUR
+        unread_bytes=UNLIMITED,
+        calls_in_flight_per_address=UNLIMITED,
+        slow_seconds=HOUR,
+        calls_per_second=UNLIMITED,
+        **NO_PACING,
     )
     CONNECTIONS = 100
     CALLS_PER_SECOND = 1_300
@@ -49,8 +64,8 @@ class UnreadAnswers(RawAttack):
         body = rules.GetRulesetRequest(ruleset="matcha").SerializeToString()
         connections = [None] * self.CONNECTIONS
         began, sent = time.monotonic(), 0
-        while (passed := time.monotonic() - began) < target.seconds:
-            while sent < passed * self.CALLS_PER_SECOND:
+        while not self.blocked and (passed := time.monotonic() - began) < target.seconds:
+            while not self.blocked and sent < passed * self.CALLS_PER_SECOND:
                 number = sent % self.CONNECTIONS
                 if connections[number] is None or not connections[number].open:
                     connections[number] = await self.connect(target, window=0)
@@ -95,7 +110,7 @@ class RapidReset(RawAttack):
     """Opens calls and resets them at once: a hundred thousand on ten connections."""
 
     name = "rapid reset"
-    control = limit_values(failures_per_second=UNLIMITED, failures_at_once=UNLIMITED)
+    control = limit_values(**NO_FAILURE_LIMIT)
     CONNECTIONS = 10
     CALLS = 100_000
     BURST = 50
@@ -108,6 +123,8 @@ class RapidReset(RawAttack):
         async def work():
             connection = None
             while self.told[self.RESET] < self.CALLS and time.monotonic() < latest:
+                if self.blocked:
+                    return
                 if connection is None or not connection.open:
                     connection = await self.connect(target)
                     await asyncio.sleep(0)
@@ -122,30 +139,35 @@ class RapidReset(RawAttack):
         await asyncio.gather(*(work() for _ in range(self.CONNECTIONS)))
 
 
-class SilentStreams(RawAttack):
-    """Opens 64 Play streams, asks without end on each, and reads no answer."""
+class BusyStreams(RawAttack):
+    """Opens 64 Play streams, asks nonsense without end on each, and reads the answers."""
 
-    name = "streams that do not read"
+    name = "streams of nonsense"
     STREAMS = 64
     BATCH = 64
     SECONDS_BETWEEN_BATCHES = 0.04
+    WINDOW = 1 << 30
     HELD = "streams held to the end"
     hostile_bots = STREAMS
-    limits = limit_values(bots_per_owner=STREAMS, slow_seconds=1.0)
-    control = limit_values(messages_waiting=UNLIMITED, slow_seconds=HOUR)
+    limits: Mapping[str, float] = limit_values(bots_per_owner=STREAMS)
+    control = limit_values(rejections_per_second=UNLIMITED, rejections_at_once=UNLIMITED)
 
     async def run(self, target):
         until = time.monotonic() + target.seconds
-        opened = [await self.connect(target, window=0) for _ in range(self.STREAMS)]
+        opened = [await self.connect(target, window=self.WINDOW) for _ in range(self.STREAMS)]
         connections = [each for each in opened if each is not None]
         works = (self._ask(target, n, each, until) for n, each in enumerate(connections))
         await asyncio.gather(*works)
         self.told[self.HELD] += sum(len(each.open_streams) for each in connections if each.open)
 
+    def game(self, target, number):
+        """The game that a stream asks for."""
+        return f"{target.game[:-2]}{number:02}"
+
     async def _ask(self, target, number, connection, until):
         """Say Hello, and then answer a decision that was not asked, in batches."""
         hello = play.ClientMessage(hello=play.Hello(protocol_version=1, bot=hostile_bot(number)))
-        act = play.Act(game_id=target.game, decision_id=1, actions=[1])
+        act = play.Act(game_id=self.game(target, number), decision_id=1, actions=[1])
         nonsense = [play.ClientMessage(request_id="x" * 36, act=act)] * self.BATCH
         batch = play.PlayRequest(messages=nonsense).SerializeToString()
         stream = connection.call(
@@ -160,8 +182,20 @@ class SilentStreams(RawAttack):
                 await connection.drain()
             await asyncio.sleep(self.SECONDS_BETWEEN_BATCHES)
 
+
+class SilentStreams(BusyStreams):
+    """The same without reading any answer: the windows are 0."""
+
+    name = "streams that do not read"
+    WINDOW = 0
+    limits = limit_values(bots_per_owner=BusyStreams.STREAMS, slow_seconds=1.0)
+    control = limit_values(messages_waiting=UNLIMITED, slow_seconds=HOUR)
+
+    def game(self, target, number):
+        return target.game
+
     def harm(self, told):
         return f"{told[self.HELD]} streams that do not read were kept" if told[self.HELD] else ""
 
 
-ATTACKS = (UnreadAnswers, ConnectionFlood, RapidReset, SilentStreams)
+ATTACKS = (UnreadAnswers, ConnectionFlood, RapidReset, BusyStreams, SilentStreams)

@@ -7,7 +7,13 @@ from himeji.v1 import game_service_pb2 as games
 from himeji.v1.game_pb2 import SeatPlan, SeatPolicy
 
 from tests.programs.siege.arena import HONEST_OWNER, hostile_bot
-from tests.programs.siege.attacks.attack import SOURCE, UNLIMITED, Attack, limit_values
+from tests.programs.siege.attacks.attack import (
+    NO_PACING,
+    SOURCE,
+    UNLIMITED,
+    Attack,
+    limit_values,
+)
 from tests.programs.siege.page_requests import get
 from tests.programs.siege.stored_games import TOURNAMENT
 
@@ -48,7 +54,7 @@ class ListStorm(Attack):
     """Asks for lists of games that do not exist, 64 times at once, by call and by page."""
 
     name = "list storm"
-    control = limit_values(games_read_per_page=UNLIMITED)
+    control = limit_values(games_read_per_page=UNLIMITED, **NO_PACING)
     finished_games = 10_000
     CALLS_AT_ONCE = 48
     PAGES_AT_ONCE = 16

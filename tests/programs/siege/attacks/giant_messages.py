@@ -16,6 +16,7 @@ from tests.programs.siege.arena import hostile_bot
 from tests.programs.siege.attacks.attack import (
     CALL_SECONDS,
     LONGEST,
+    NO_PACING,
     UNLIMITED,
     Attack,
     limit_values,
@@ -116,8 +117,9 @@ class GiantMessages(Attack):
         actions=UNLIMITED,
         name_length=UNLIMITED,
         text_length=UNLIMITED,
+        **NO_PACING,
     )
-    AT_ONCE = 4
+    AT_ONCE = 8
 
     def prepare(self, target):
         # Those with the most entries first, which cost an arena without limits the most.

@@ -73,7 +73,10 @@ class EventStreams(HeldConnections):
 
     name = "event streams"
     control = limit_values(
-        event_streams_per_address=UNLIMITED, page_connections_per_address=UNLIMITED
+        event_streams_per_address=UNLIMITED,
+        page_connections_per_address=UNLIMITED,
+        page_requests_per_second=UNLIMITED,
+        page_requests_at_once=UNLIMITED,
     )
     CONNECTIONS = 300
 

@@ -7,10 +7,15 @@ from himeji.v1 import account_service_pb2 as accounts
 from himeji_server.accounts import token_format
 from himeji_server.names import ADMINISTRATOR
 
-from tests.programs.siege.attacks.attack import UNLIMITED, Attack, limit_values
+from tests.programs.siege.attacks.attack import (
+    NO_FAILURE_LIMIT,
+    NO_PACING,
+    UNLIMITED,
+    Attack,
+    limit_values,
+)
 
 AT_ONCE = 32
-NO_FAILURE_LIMIT = {"failures_per_second": UNLIMITED, "failures_at_once": UNLIMITED}
 WHO_AM_I = "/himeji.v1.AccountService/WhoAmI"
 
 
@@ -43,7 +48,7 @@ class UnknownMethods(Attack):
     """Calls methods that do not exist, each of which would be a line in the log."""
 
     name = "log flood"
-    control = limit_values(failures_logged=UNLIMITED, **NO_FAILURE_LIMIT)
+    control = limit_values(failures_logged=UNLIMITED, **NO_FAILURE_LIMIT, **NO_PACING)
     log_is_bounded = True
 
     async def run(self, target):
