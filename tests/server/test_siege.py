@@ -1,7 +1,10 @@
 """The verdicts of `make siege`, and what its attacks send."""
 
 import dataclasses
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from google.protobuf.message_factory import GetMessageClass
@@ -26,6 +29,10 @@ HARMLESS = Outcome(
     harm="",
     log_is_bounded=True,
 )
+
+ROOT = Path(__file__).parents[2]
+SHORT = ["--short", "--tries", "3", "--ratio", "30"]
+"""Two attacks and their controls; other tests run beside them, so latency says little."""
 
 
 def with_calls(*records):
@@ -94,3 +101,10 @@ def test_giant_messages_are_messages_of_the_contract_with_the_field_filled():
             message = message[0] if field.is_repeated else message
         filled = getattr(message, giant.fields[-1].name)
         assert len(filled) >= 300, f"{giant.path}: {[each.name for each in giant.fields]}"
+
+
+def test_two_attacks_are_withstood_and_their_controls_are_not():
+    program = [sys.executable, "-m", "tests.programs.siege", *SHORT]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("as expected (") == 4
