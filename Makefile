@@ -14,7 +14,7 @@ SAME_IN_BOTH := --ignore tests/rules/test_forms.py --ignore tests/rules/test_rul
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-languages test-browser screenshots check proto docs build laws bench chaos \
+.PHONY: help setup run test test-long test-languages test-browser screenshots check proto docs build laws bench chaos \
   ladder-sim ladder-battle long-season fuzz two-worlds loadtest capacity cluster-test rolling-test siege \
   fresh-test clean
 
@@ -55,9 +55,12 @@ $(BUILT): $(READY) $(RULES) setup.py
 run: $(BUILT) ## start the arena on this machine (ARGS="--port 50052" passes options on)
 	@exec $(BIN)/himeji serve $(ARGS)
 
-test: check $(BUILT) $(MODULES) ## run everything: the checks, and the whole suite against real parts
-	$(BIN)/pytest --numprocesses auto --dist worksteal $(ARGS)
+test: check $(BUILT) $(MODULES) ## run the checks, and the suite against real parts, except for tests that take long
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m 'not long' $(ARGS)
 	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
+
+test-long: $(BUILT) ## run the tests that take long: load tests, a Redis Cluster, a ladder whose processes are killed
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m long $(ARGS)
 
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
 	$(BIN)/python -m tests.programs.debian_packages cpp

@@ -23,6 +23,8 @@ from himeji_server.store.game_records import SeatRequest
 from tests.cluster.nodes import SLOTS, TIMEOUT, Cluster, wait_until
 from tests.server.ladder_process import ladder_process
 
+pytestmark = pytest.mark.long
+
 
 async def eventually(store, *command):
     """Retry a command until it is answered."""

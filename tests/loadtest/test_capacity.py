@@ -40,6 +40,7 @@ def options(games, out=Path(), **changed):
     return CapacityOptions(games=games, out=out, **short | changed)
 
 
+@pytest.mark.long
 def test_bots_hold_their_games_and_surplus_bots_are_refused(tmp_path):
     with temporary_arena(tmp_path / "arena.log", "--streams=8") as arena:
         work = workload(arena, pairs=4, think=0.01, seconds=3, surplus_rate=10)
@@ -74,6 +75,7 @@ def processes_that_follow(url):
     return {len(processes.split()) for state, processes in games if state == "playing"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
 def test_seats_of_a_game_are_at_one_arena_or_at_two_and_both_are_measured(tmp_path, apart):
     with contextlib.ExitStack() as stack:
@@ -93,6 +95,7 @@ def test_seats_of_a_game_are_at_one_arena_or_at_two_and_both_are_measured(tmp_pa
     assert played.memory[SERVER] > 1.5 * alone[SERVER]
 
 
+@pytest.mark.long
 def test_a_few_more_pairs_than_games_are_held(tmp_path):
     held = CapacityRun(options(4, tmp_path), Console(file=io.StringIO()))._hold()
     assert (held["pairs"], held["min_connected"], held["errors"]) == (5, 10, {})

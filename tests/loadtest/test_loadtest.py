@@ -62,6 +62,7 @@ def below(pid, name):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("workers", "weights", "users"), [("0", MANY, "12"), ("2", FEW, "6")])
 def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weights, users):
     load = start(
@@ -83,6 +84,7 @@ def test_every_kind_of_user_plays_and_is_measured(start, tmp_path, workers, weig
     assert "decision" in output
 
 
+@pytest.mark.long
 def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
     load = start("--users", "2", "--seconds", "60", "--weights", "stream=1")
     deadline = time.monotonic() + TIMEOUT
@@ -96,6 +98,7 @@ def test_a_load_whose_arena_is_killed_fails_and_says_why(start):
     assert "the arena ended by itself with exit code -9" in output
 
 
+@pytest.mark.long
 def test_a_refusal_fails_the_load_by_its_reason(tmp_path):
     # With a token that may only play no owner can be registered: newcomers are refused.
     with temporary_arena(tmp_path / "arena.log") as arena:

@@ -7,7 +7,7 @@ import pytest
 from tests.programs.ladder_chaos.scenario import LadderScenario
 
 DURABLE = ("--appendonly", "yes", "--appendfsync", "always")
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 async def test_twelve_bots_in_two_processes_that_are_killed_are_all_rated_once(

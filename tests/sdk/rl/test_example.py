@@ -29,6 +29,7 @@ def wins_after(games: int) -> int:
     return int(told[2])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_loses_before_and_wins_after_some_games_of_training() -> None:
     assert wins_after(0) < 100
