@@ -59,7 +59,7 @@ test: check $(BUILT) $(MODULES) ## run the checks, and the suite against real pa
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m 'not long' $(ARGS)
 	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
 
-test-long: $(BUILT) ## run the tests that take long: load tests, a Redis Cluster, a ladder whose processes are killed
+test-long: $(BUILT) ## run the tests that take long: load tests, a Redis Cluster, a ladder whose processes are killed, the quickstart
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m long $(ARGS)
 
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)

@@ -59,6 +59,7 @@ class OpenArena:
         self._process.communicate(timeout=120)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_four_commands_lead_from_a_clone_to_a_game_online(newcomer):
     install, new, play, online = COMMANDS

@@ -190,6 +190,7 @@ def test_a_different_choice_is_shown_with_its_position(tmp_path):
     assert "BRIDGE" in finding.report
 
 
+@pytest.mark.long
 def test_a_bot_that_thinks_for_long_but_not_too_long_is_not_taken_for_dead(tmp_path, monkeypatch):
     monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE_TIMEOUT_SECONDS", 2.0)
     body = """

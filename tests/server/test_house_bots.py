@@ -57,6 +57,7 @@ def play_to_the_end(mine):
     return mine.end
 
 
+@pytest.mark.long
 def test_in_development_mode_the_standard_bots_wait_for_invitations(open_house):
     arena, _ = open_house(env={"HIMEJI_HOUSE": ""})
     assert arena.facts["house"] == "house/random, house/greedy, house/planner"
@@ -120,6 +121,7 @@ def test_a_killed_arena_leaves_no_house_bot(open_house, is_alive, wait_until):
     wait_until(lambda: not is_alive(pid), "the house bot is gone")
 
 
+@pytest.mark.long
 def test_of_two_arenas_on_one_redis_one_keeps_a_house_bot_until_it_is_gone(
     start_redis, start_arena, wait_until, tmp_path
 ):

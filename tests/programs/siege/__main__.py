@@ -50,6 +50,7 @@ class Siege:
     def __init__(self, arguments):
         self._arguments = arguments
         self._bounds = Bounds(latency_ratio=arguments.ratio)
+        self._bounds_of_controls = Bounds()
         self.rows = []
 
     @property
@@ -90,7 +91,8 @@ class Siege:
         except ArenaFailedError as error:
             violations, facts = [f"the arena died: {str(error)[-300:]}"], {}
         else:
-            violations, facts = outcome.violations(self._bounds), facts_of(outcome)
+            bounds = self._bounds_of_controls if control else self._bounds
+            violations, facts = outcome.violations(bounds), facts_of(outcome)
         expected = bool(violations) == control
         verdict = "as expected" if expected else "NOT DEFENDED" if not control else "HARMLESS"
         return {"violations": violations, "verdict": verdict, "control": control, **facts}
