@@ -159,7 +159,7 @@ class Limits:
 
     rejections_per_second: int = 100
     rejections_at_once: int = 200
-    """Requests that are rejected, per owner; beyond it, streams are read more slowly."""
+    """Requests that are rejected, repeated or no Act, per owner; beyond it, they are read later."""
 
     messages_waiting: int = 512
     """Messages queued for a client that does not read."""

@@ -58,7 +58,7 @@ CONNECTIONS_CLOSED: Final = Counter(
 )
 ADDRESSES_BLOCKED: Final = Counter(
     "himeji_addresses_blocked",
-    "Addresses blocked because a client there made too many calls that came to nothing.",
+    "Addresses blocked because of too many calls that came to nothing, or connections to the page.",
     registry=REGISTRY,
 )
 GAMES: Final = Gauge(

@@ -1,14 +1,13 @@
 """Shares out the processor time of the event loop, so that one client's calls cannot fill it.
 
 All calls of a process run on one event loop, in the order in which they come: a client that makes
-dear calls many at a time makes everybody wait, however few calls a second it makes. So the calls of
-each client are metered, and paced: a call begins when its client has processor time left for it, as
-far as can be told from what the method cost before.
-
+many expensive calls at a time makes everybody wait, however few calls a second it makes. So each
+client has a budget of processor time. A call begins when the budget has what calls of its method
+usually cost, and what it really took is charged to the budget when it ends.
 Commands to Redis are counted too, because all callers share one pipeline to it.
 
-Invariants: what a call took is charged to its client exactly, also if the estimate was wrong. While
-one client waits for its turn, no other client does.
+Invariants: calls of a client that wait begin in the order in which they came, each when the budget
+allows it, whatever the ones before it turned out to cost. Clients do not wait for each other.
 """
 
 import asyncio
@@ -17,18 +16,30 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
+from himeji.rules.errors import RateLimited
+
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import UNLIMITED, RateLimiter
+from himeji_server.rate_limits import UNLIMITED, TokenBucket
 
 _T = TypeVar("_T")
 
+_LIMIT: Final = "processor_ms_per_second"
+_MOST_CLIENTS: Final = 10_000
 _FIRST_ESTIMATE_MS: Final = 1.0
+_LEAST_ESTIMATE_MS: Final = 0.5
+"""So that only so many calls begin at once, however cheap the ones before them were."""
+
 _STORE_COMMAND_MS: Final = 0.015
 """What a command to Redis costs beside the call's own steps: half in the pipeline, half there."""
 
 _UP: Final = 1.2
 _DOWN: Final = 0.98
 """What an estimate is multiplied by after a call that cost more or less: nine of ten cost less."""
+
+
+def is_out_of_budget(error: Exception) -> bool:
+    """Whether a call was refused because its client has no processor time left."""
+    return isinstance(error, RateLimited) and error.details.get("limit") == _LIMIT
 
 
 class CostEstimate:
@@ -42,28 +53,62 @@ class CostEstimate:
 
     def update(self, ms: float) -> None:
         """Note what a call cost."""
-        self.ms *= _UP if ms > self.ms else _DOWN
+        self.ms = max(_LEAST_ESTIMATE_MS, self.ms * (_UP if ms > self.ms else _DOWN))
+
+
+class _Budget:
+    """The processor time of one client, in milliseconds."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._bucket = TokenBucket(
+            _LIMIT, limits.processor_ms_per_second, limits.processor_ms_at_once
+        )
+        self._wait_seconds = limits.processor_wait_seconds
+        self._first_in_line = asyncio.Lock()
+        self._queued_ms = 0.0
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether a new budget in its place would be the same."""
+        return self._bucket.full and not self._first_in_line.locked()
+
+    async def take(self, ms: float) -> None:
+        """Take so much as soon as it is there; raises RateLimited if that would take too long."""
+        bucket = self._bucket
+        wait = bucket.seconds_until(ms) + self._queued_ms / bucket.per_second
+        if wait > self._wait_seconds:
+            raise bucket.error(wait - self._wait_seconds)
+        self._queued_ms += ms
+        try:
+            async with self._first_in_line:
+                while (wait := bucket.seconds_until(ms)) > 0:  # noqa: ASYNC110 - nothing tells when
+                    await asyncio.sleep(wait)
+                bucket.give_back(-ms)
+        finally:
+            self._queued_ms -= ms
+
+    def give_back(self, ms: float) -> None:
+        """Return what was taken; a negative number takes more."""
+        self._bucket.give_back(ms)
 
 
 class ProcessorShares:
-    """The processor time that each client has left."""
+    """The budgets of all clients: owners, and addresses of calls without a token."""
 
     def __init__(self, limits: Limits) -> None:
-        self._budgets = RateLimiter(
-            "processor_ms_per_second", limits.processor_ms_per_second, limits.processor_ms_at_once
-        )
-        self._wait_seconds = limits.processor_wait_seconds
+        self._limits = limits
+        self._budgets: dict[str, _Budget] = {}
 
-    def reserve(self, client: str, ms: float) -> float:
-        """Charge a client in advance; returns the seconds to wait, or raises RateLimited."""
+    def budget(self, client: str) -> _Budget | None:
+        """The budget of a client; None if its time is not limited."""
         if client in UNLIMITED:
-            return 0.0
-        return self._budgets.bucket(client).reserve(self._wait_seconds, ms)
-
-    def settle(self, client: str, ms: float) -> None:
-        """Charge a client for more than was reserved; a negative number is given back."""
-        if client not in UNLIMITED:
-            self._budgets.bucket(client).give_back(-ms)
+            return None
+        budget = self._budgets.get(client)
+        if budget is None:
+            if len(self._budgets) >= _MOST_CLIENTS:
+                self._budgets = {k: each for k, each in self._budgets.items() if not each.is_unused}
+            budget = self._budgets[client] = _Budget(self._limits)
+        return budget
 
 
 class CallCost:
@@ -71,27 +116,26 @@ class CallCost:
 
     def __init__(self, shares: ProcessorShares, estimate: CostEstimate) -> None:
         self._shares, self._estimate = shares, estimate
-        self._client = ""
-        self._reserved_ms = 0.0
+        self._budget: _Budget | None = None
+        self._taken_ms = 0.0
 
-    async def turn(self, client: str) -> None:
+    async def wait_for_budget(self, client: str) -> None:
         """Wait until the client has time for the call; raises RateLimited if that is too long."""
-        ms = self._estimate.ms
-        wait = self._shares.reserve(client, ms)
-        self._client, self._reserved_ms = client, ms
-        if wait > 0:
-            await asyncio.sleep(wait)
+        budget, ms = self._shares.budget(client), self._estimate.ms
+        if budget is not None:
+            await budget.take(ms)
+            self._budget, self._taken_ms = budget, ms
 
     async def measure(self, call: Coroutine[Any, Any, _T]) -> _T:
-        """Await the call; what it took is charged to the client whose turn it was."""
+        """Await the call; what it took is charged to the client for whom it waited."""
         meter = _Meter(call)
         _METER.set(meter)
         try:
             return await meter
         finally:
-            if self._client:
+            if self._budget is not None:
                 self._estimate.update(meter.ms)
-                self._shares.settle(self._client, meter.ms - self._reserved_ms)
+                self._budget.give_back(self._taken_ms - meter.ms)
 
 
 class _Meter(Awaitable[_T]):

@@ -100,7 +100,7 @@ class TokenBucket:
         self._refill()
         if self._tokens < cost:
             self.refused += 1
-            raise self._error((cost - self._tokens) / self.per_second)
+            raise self.error((cost - self._tokens) / self.per_second)
         self._tokens -= cost
 
     def reserve(self, most_seconds: float, cost: float = 1.0) -> float:
@@ -109,12 +109,16 @@ class TokenBucket:
         Raises RateLimited, and takes none, if that is more than `most_seconds`. What costs more
         than the bucket holds waits until it is full.
         """
-        self._refill()
-        wait = max(0.0, (min(cost, self.at_once) - self._tokens) / self.per_second)
+        wait = self.seconds_until(cost)
         if wait > most_seconds:
-            raise self._error(wait - most_seconds)
+            raise self.error(wait - most_seconds)
         self._tokens -= cost
         return wait
+
+    def seconds_until(self, cost: float) -> float:
+        """The seconds until there are so many tokens, or the bucket is full."""
+        self._refill()
+        return max(0.0, (min(cost, self.at_once) - self._tokens) / self.per_second)
 
     def give_back(self, tokens: float = 1.0) -> None:
         """Return tokens that were taken; a negative number takes more."""
@@ -127,7 +131,8 @@ class TokenBucket:
         if self._tokens == self.at_once:
             self.refused = 0
 
-    def _error(self, wait: float) -> RateLimited:
+    def error(self, wait: float) -> RateLimited:
+        """The error for a caller that has to wait so many seconds."""
         return RateLimited(
             f"more than {self.per_second} a second: wait",
             {
@@ -147,7 +152,8 @@ class RateLimiter:
     """A rate limit with one token bucket per key: an owner, or the address of a client."""
 
     def __init__(self, name: str, per_second: int, at_once: int) -> None:
-        self._name, self._per_second, self._at_once = name, per_second, at_once
+        self.per_second = per_second
+        self._name, self._at_once = name, at_once
         self._buckets: dict[str, TokenBucket] = {}
 
     def acquire(self, key: str, cost: int = 1) -> None:
@@ -161,7 +167,7 @@ class RateLimiter:
         if bucket is None:
             if len(self._buckets) >= _MOST_BUCKETS:
                 self._buckets = {k: each for k, each in self._buckets.items() if not each.full}
-            bucket = self._buckets[key] = TokenBucket(self._name, self._per_second, self._at_once)
+            bucket = self._buckets[key] = TokenBucket(self._name, self.per_second, self._at_once)
         return bucket
 
 

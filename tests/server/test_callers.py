@@ -232,6 +232,36 @@ async def test_what_a_handler_has_when_it_aborts_is_freed_without_the_garbage_co
             assert held() < calls * LARGE / 4
 
 
+# Processor time
+
+POOR = {"processor_ms_per_second": 1, "processor_ms_at_once": 1, "processor_wait_seconds": 0}
+
+
+async def get_ruleset(server):
+    try:
+        return await server.channel.unary_unary(RULESET)(BASE, timeout=PATIENCE)
+    except grpc.RpcError as error:
+        return from_rpc_error(error)
+
+
+async def test_who_has_used_up_its_processor_time_is_refused_and_no_flood():
+    async with serving(**POOR, failures_at_once=1, failure_delay_seconds=0.01) as server:
+        found = [await get_ruleset(server) for _ in range(10)]
+        refused = [each for each in found if isinstance(each, errors.RateLimited)]
+        assert len(refused) >= 8
+        assert refused[0].details["limit"] == "processor_ms_per_second"
+        assert not server.calls.to_close
+        assert server.calls.count_failure(next(iter(server.calls.connections.values())))
+
+
+async def test_a_health_check_does_not_wait_for_processor_time():
+    async with serving(**POOR) as server:
+        while not isinstance(await get_ruleset(server), errors.RateLimited):
+            pass
+        for _ in range(10):
+            await check_health(server)
+
+
 # Unread answers
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import time
+from contextlib import suppress
 
 import pytest
 from himeji.rules.errors import RateLimited
@@ -13,6 +14,7 @@ from himeji_server.processor_shares import (
     CostEstimate,
     ProcessorShares,
     count_store_command,
+    is_out_of_budget,
 )
 
 LIMITS = Limits(processor_ms_per_second=100, processor_ms_at_once=50, processor_wait_seconds=0.8)
@@ -36,27 +38,49 @@ async def dear_call():
     return "answer"
 
 
-def test_a_client_waits_when_its_time_is_used_up_and_others_do_not():
-    found = shares()
-    waits = [found.reserve("ada", 25) for _ in range(4)]
-    assert waits == pytest.approx([0, 0, 0.25, 0.5], abs=0.05)
-    assert found.reserve("bob", 25) == 0
+async def begun_within(seconds, budget, *costs):
+    """Which of several calls begin in time, by their numbers, and which are refused."""
+    begun, refused = [], []
+
+    async def call(number, ms):
+        nonlocal refused
+        try:
+            await budget.take(ms)
+        except RateLimited as error:
+            refused += [number] if is_out_of_budget(error) else []
+        else:
+            begun.append(number)
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*(call(number, ms) for number, ms in enumerate(costs)))
+    return begun, refused
 
 
-def test_who_would_wait_too_long_is_refused_and_not_charged():
+async def test_a_client_waits_when_its_time_is_used_up_and_others_do_not():
     found = shares()
-    assert [found.reserve("ada", 50) for _ in range(2)] == pytest.approx([0, 0.5], abs=0.05)
-    for _ in range(3):
-        with pytest.raises(RateLimited) as refused:
-            found.reserve("ada", 50)
-        assert refused.value.details["limit"] == "processor_ms_per_second"
-    assert found.reserve("ada", 25) == pytest.approx(0.75, abs=0.05)
+    assert await begun_within(0.1, found.budget("ada"), 25, 25, 25) == ([0, 1], [])
+    assert await begun_within(0.1, found.budget("bob"), 25) == ([0], [])
+
+
+async def test_who_would_wait_too_long_is_refused_and_not_charged():
+    budget = shares().budget("ada")
+    assert await begun_within(2, budget, 50, 50, 20, 50, 50) == ([0, 1, 2], [3, 4])
+    assert await begun_within(2, budget, 50) == ([0], [])
+
+
+async def test_calls_that_wait_begin_later_if_those_before_them_cost_more_than_was_thought():
+    budget = shares().budget("ada")
+    waiting = asyncio.create_task(begun_within(0.5, budget, 50, 1))
+    await asyncio.sleep(0.001)
+    budget.give_back(-100)
+    assert await waiting == ([0], [])
+    assert await begun_within(2, budget, 1) == ([0], [])
 
 
 @pytest.mark.parametrize("client", [ADMINISTRATOR, HOUSE])
 def test_administrators_and_house_bots_never_wait(client):
-    found = shares()
-    assert [found.reserve(client, 1_000) for _ in range(5)] == [0] * 5
+    assert shares().budget(client) is None
 
 
 async def test_a_call_costs_its_client_what_it_took_and_not_the_time_it_waited():
@@ -64,23 +88,23 @@ async def test_a_call_costs_its_client_what_it_took_and_not_the_time_it_waited()
     cost = CallCost(found, estimate)
 
     async def call():
-        await cost.turn("ada")
+        await cost.wait_for_budget("ada")
         await asyncio.sleep(0.05)
         return await dear_call()
 
     before = time.monotonic()
     assert await cost.measure(call()) == "answer"
-    wait = found.reserve("ada", 50)
-    passed, took = time.monotonic() - before, 2 * DEAR_SECONDS
-    # A tenth of the time that has passed came back meanwhile.
-    assert 10 * took - passed <= wait < 10 * (took + 0.02)
+    await found.budget("ada").take(50)
+    took = 2 * DEAR_SECONDS  # of which 10 % come back in a second
+    assert 10 * took <= time.monotonic() - before < 10 * (took + 0.03)
 
 
 async def test_a_call_that_was_refused_before_its_turn_costs_nothing():
     found, estimate = shares(), CostEstimate()
     cost, first = CallCost(found, estimate), estimate.ms
     await cost.measure(dear_call())
-    assert (estimate.ms, found.reserve("ada", 50)) == (first, 0)
+    assert estimate.ms == first
+    assert await begun_within(0.1, found.budget("ada"), 50) == ([0], [])
 
 
 async def test_many_dear_calls_at_once_leave_the_event_loop_to_others():
@@ -91,7 +115,7 @@ async def test_many_dear_calls_at_once_leave_the_event_loop_to_others():
     begun = []
 
     async def call(cost):
-        await cost.turn("ada")
+        await cost.wait_for_budget("ada")
         begun.append(cost)
         return await dear_call()
 
@@ -164,11 +188,13 @@ async def test_commands_to_redis_are_a_part_of_the_cost_wherever_the_call_sends_
         count_store_command()
 
     async def call():
-        await cost.turn("ada")
+        await cost.wait_for_budget("ada")
         await asyncio.gather(*(command() for _ in range(1_000)))
 
     found = shares()
     cost = CallCost(found, CostEstimate())
     await cost.measure(call())
-    assert found.reserve("ada", 50) >= 0.14, "15 ms are missing"
+    before = time.monotonic()
+    await found.budget("ada").take(50)
+    assert time.monotonic() - before > 0.1, "15 ms were missing"
     count_store_command()  # nobody's: there is nothing to do

@@ -92,6 +92,11 @@ ACCESS: Final[dict[str, Access]] = {
 }
 
 
+def is_health_check(path: str) -> bool:
+    """Whether a method is one of the health service, which has limits of its own."""
+    return path.startswith(_HEALTH)
+
+
 class Authoriser:
     """Authenticates the caller of a call, and applies the access table and the rate limit."""
 
@@ -143,7 +148,7 @@ class Authoriser:
 
     def limit_address(self, path: str) -> None:
         """Count a call for the address that it came from; raises RateLimited."""
-        limiter = self._health_checks if path.startswith(_HEALTH) else self._rate_limiter
+        limiter = self._health_checks if is_health_check(path) else self._rate_limiter
         limiter.acquire(current_address())
 
     async def _secret(self, context: Context) -> str | None:

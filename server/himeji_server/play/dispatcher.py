@@ -88,6 +88,7 @@ class Dispatcher:
 
     async def read(self, requests: AsyncIterator[PlayRequest]) -> None:
         """Dispatch requests as they come; the end of the client's side ends the stream."""
+        await asyncio.sleep(self._slots.debt_seconds())
         async for batch in requests:
             if not batch.messages:
                 self._writer.close(StreamEnd.protocol_error("a batch has at least one message"))
@@ -122,6 +123,8 @@ class Dispatcher:
             await self._handlers[request.WhichOneof("body") or ""](self, request)
         except Exception as raised:  # noqa: BLE001 - every request is answered
             await self._reject(request, as_error(raised, "Play"))
+        else:
+            await asyncio.sleep(self._slots.delay())
 
     def _start(
         self, work: Callable[_P, Coroutine[None, None, None]], *args: _P.args, **kwargs: _P.kwargs
@@ -139,17 +142,19 @@ class Dispatcher:
     def accept(self, request: ClientMessage, view: GameView, receipt: Receipt) -> None:
         """Answer an Act that stands."""
         self._writer.send(self._subscriptions.accepted(request.request_id, view, receipt))
-        self._release()
+        if receipt.duplicate:
+            self._start(asyncio.sleep, self._slots.delay())
+        else:
+            self._release()
 
     def reject(self, request: ClientMessage, error: Exception) -> None:
         """Answer a request that is refused, in a task of its own: the game may have to be read."""
         self._start(self._reject, request, as_error(error, "Play"))
 
     async def _reject(self, request: ClientMessage, error: HimejiError) -> None:
-        delay = self._slots.rejection_delay()
         rejected = await self._rejected(request, error)
         self._writer.send(ServerMessage(request_id=request.request_id, rejected=rejected))
-        await asyncio.sleep(delay)
+        await asyncio.sleep(self._slots.delay())
 
     async def _rejected(self, request: ClientMessage, error: HimejiError) -> Rejected:
         act = request.act

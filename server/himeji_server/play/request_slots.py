@@ -1,9 +1,9 @@
 """How many requests of an owner's streams are handled at a time, and how often they may be wrong.
 
-A request that is accepted is paid for by the game's own pace: a seat is asked one thing at a time.
-One that is rejected costs as much and can be sent without end. So each owner has a number of slots
-for requests at work, and the slot of a rejected request becomes free only when the owner may have
-another one rejected; meanwhile its streams are read no further.
+An Act that is accepted is paid for by the game's own pace: a seat is asked one thing at a time. A
+request that is rejected or repeated costs as much and can be sent without end, and so can requests
+that are no Act. So each owner has a number of slots for requests at work, and the slot of such a
+request becomes free only at a limited rate; meanwhile the owner's streams are read no further.
 """
 
 import asyncio
@@ -19,7 +19,8 @@ class OwnerSlots:
     """The slots of one owner, for all its streams."""
 
     def __init__(self, key: str, slots: int, rejections: RateLimiter) -> None:
-        self._rejections = None if key in UNLIMITED else rejections.bucket(key)
+        self._limited = None if key in UNLIMITED else rejections.bucket(key)
+        self._most_seconds = slots / max(1, rejections.per_second)
         self._slots = asyncio.Semaphore(slots)
 
     async def acquire(self) -> None:
@@ -30,9 +31,20 @@ class OwnerSlots:
         """Free a slot."""
         self._slots.release()
 
-    def rejection_delay(self) -> float:
-        """Count a rejection; returns the seconds for which its slot stays taken."""
-        return 0.0 if self._rejections is None else self._rejections.reserve(math.inf)
+    def delay(self) -> float:
+        """Count a request that no game limits; returns the seconds for which its slot stays taken.
+
+        No more is counted than the slots can hold: who closes streams to free them leaves no debt
+        that would keep the owner's other streams waiting.
+        """
+        if self._limited is None:
+            return 0.0
+        wait = self.debt_seconds()
+        return wait if wait > self._most_seconds else self._limited.reserve(math.inf)
+
+    def debt_seconds(self) -> float:
+        """How long a new stream waits until it is read, after others were closed early."""
+        return 0.0 if self._limited is None else self._limited.seconds_until(0.0)
 
 
 class RequestSlots:

@@ -42,7 +42,7 @@ CALLS_IN_FLIGHT: Final = "calls in flight"
 FLOOD: Final = "flood"
 NOT_READ: Final = "answers not read"
 _RETRY_MS: Final = 1_000
-_EARNEST_SECONDS: Final = 1.0
+_SHORT_CALL_SECONDS: Final = 1.0
 _LARGE_ANSWER: Final = 64 << 10
 """Only calls that change nothing have larger answers, so that these can be refused instead."""
 
@@ -137,9 +137,9 @@ class Call:
     def cancel(self) -> None:
         """Note that the client has cancelled the call; if it does so too often, it is cut off.
 
-        One that went on for a while was a call in earnest: a client that ends cancels them all.
+        A call that went on for a while does not count: a client that ends cancels all its streams.
         """
-        if time.monotonic() - self._began > _EARNEST_SECONDS:
+        if time.monotonic() - self._began > _SHORT_CALL_SECONDS:
             return
         if not self._calls.count_failure(self.connection):
             self._calls.close(self.connection, CANCELLED)
@@ -152,7 +152,11 @@ class Call:
         would not, because a new one begins with no calls in flight.
         """
         if not self._calls.count_failure(self.connection):
-            await asyncio.sleep(self._calls.limits.failure_delay_seconds)
+            await self.delay_refusal()
+
+    async def delay_refusal(self) -> None:
+        """Keep the client waiting for a refusal, so that it cannot call again at once."""
+        await asyncio.sleep(self._calls.limits.failure_delay_seconds)
 
     def end(self, _context: object = None) -> None:
         """Note that gRPC has finished the call."""

@@ -77,7 +77,10 @@ class ConnectionWatch:
         last_log = asyncio.get_running_loop().time()
         while True:
             await wait_for(self._calls.wake, _PERIOD_SECONDS)
-            await self.check()
+            try:
+                await self.check()
+            except OSError as error:  # no descriptor was free, for example
+                _log.warning("connections were not checked", error=str(error))
             await asyncio.sleep(_PAUSE_SECONDS)
             now = asyncio.get_running_loop().time()
             if self._closed and now - last_log >= _LOG_SECONDS:
@@ -168,9 +171,9 @@ class ConnectionWatch:
         return found
 
     def _has_others(self, address: str, client: Client) -> bool:
-        """Whether the token of another owner was shown on an open connection from an address."""
+        """Whether another owner or an administrator has an open connection from an address."""
         return any(
-            each.owner not in ("", client[1])
+            each.is_unlimited or each.owner not in ("", client[1])
             for each in self._calls.connections.values()
             if each.address == address and each.endpoint in self._sockets
         )

@@ -39,11 +39,16 @@ from himeji.rules.errors import (
 from himeji.wire.errors import STATUS_CODES, STATUS_DETAILS, to_status
 
 from himeji_server import metrics
-from himeji_server.accounts.authorisation import Context
+from himeji_server.accounts.authorisation import Context, is_health_check
 from himeji_server.accounts.caller import caller_or_none, current_address, set_address
 from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_METADATA_BYTES, Limits
-from himeji_server.processor_shares import CallCost, CostEstimate, ProcessorShares
+from himeji_server.processor_shares import (
+    CallCost,
+    CostEstimate,
+    ProcessorShares,
+    is_out_of_budget,
+)
 from himeji_server.rate_limits import ConcurrencyLimit, too_idle, too_large, too_late, too_slow
 from himeji_server.request_limits import check_bytes, check_fields
 from himeji_server.rpc.call_log import CallLog
@@ -189,7 +194,7 @@ class _Method:
         return answer
 
     async def _admit(self, context: Context, call: Call, cost: CallCost) -> Behaviour:
-        """Count and authorise the caller, and wait for its turn; returns what answers the call."""
+        """Count and authorise the caller, and wait for its budget; returns what answers."""
         handle_overload = self._overload_handler() if self._overload_handler else None
         if handle_overload is not None:
             self._parts.limit_address(self._path)
@@ -198,7 +203,8 @@ class _Method:
         caller = caller_or_none()
         if caller is not None:
             call.charge_to(caller, stream=self._handler.response_streaming)
-        await cost.turn(current_address() if caller is None else caller.limit_key)
+        if not is_health_check(self._path):  # a balancer must not wait behind others for them
+            await cost.wait_for_budget(current_address() if caller is None else caller.limit_key)
         return self._behaviour
 
     async def _limit_address(self, path: str, _context: Context) -> None:
@@ -267,8 +273,9 @@ class _Method:
             error = as_error(raised, _loggable(self._path))
             code = STATUS_CODES[type(error)].name
             _release_frames(raised, error)
-            failed = call.refused or isinstance(error, _FAILURES)
-            if failed:
+            if is_out_of_budget(error):  # no flood: it has only asked for more than its share
+                await call.delay_refusal()
+            elif failed := call.refused or isinstance(error, _FAILURES):
                 await call.refuse()
             await _abort(context, call, error)
             raise RuntimeError("context.abort() returned") from raised

@@ -92,7 +92,7 @@ class SecurityMiddleware:
 
     async def _refusal(self, scope: Scope) -> ASGIApp | None:
         try:
-            await self._wait_for_turn(scope)
+            await self._wait_for_budget(scope)
         except RateLimited as error:
             await asyncio.sleep(self._limits.page_refusal_seconds)
             return await self._respond(Request(scope), error)
@@ -106,7 +106,7 @@ class SecurityMiddleware:
             return PlainTextResponse("this request came from another site\n", 403)
         return None
 
-    async def _wait_for_turn(self, scope: Scope) -> None:
+    async def _wait_for_budget(self, scope: Scope) -> None:
         """Count the request for its address, and wait until there is time for it.
 
         Pages that are asked for all at once are made one after the other, or they would keep

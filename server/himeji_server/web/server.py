@@ -77,7 +77,8 @@ class _Blocker:
         if self._filter.block(address, self._seconds):
             metrics.ADDRESSES_BLOCKED.inc()
             _log.warning("address blocked", address=address, why="connections to the page")
-            asyncio.get_running_loop().call_later(self._seconds, self._filter.expire)
+            # A timer of uvloop may be early by a millisecond.
+            asyncio.get_running_loop().call_later(self._seconds + 0.1, self._filter.expire)
 
     def close(self) -> None:
         """Block nobody any more."""
