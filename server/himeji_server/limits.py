@@ -92,8 +92,13 @@ class Limits:
 
     failures_per_second: int = 100
     failures_at_once: int = 200
-    """Calls that are cancelled, or refused as too many, unknown or without a valid token, per owner
-    or address. Above it, a connection that cancels is closed, and refusals are delayed."""
+    """Calls that are refused as too many, unknown or without a valid token, per owner or address;
+    who has too much in flight pays for four. Above it, refusals are delayed."""
+
+    cancellations_per_second: int = 50
+    cancellations_at_once: int = 50
+    """Calls that are cancelled within a second, per owner or address. Above it, the connection is
+    closed. The fewer it are, the earlier a rapid reset ends, before thousands of its calls wait."""
 
     failure_delay_seconds: float = 1.0
     """By how much."""

@@ -89,7 +89,7 @@ class TokenBucket:
         self._tokens = float(self.at_once)
         self._updated = self.clock()
         self.refused = 0
-        """Calls that were refused since the bucket was last full."""
+        """Tokens that were refused since the bucket was last full."""
 
     def acquire(self, cost: int = 1) -> None:
         """Take tokens; raises RateLimited with the time until there are so many.
@@ -99,7 +99,7 @@ class TokenBucket:
         cost = max(1, min(cost, self.at_once - 1))
         self._refill()
         if self._tokens < cost:
-            self.refused += 1
+            self.refused += cost
             raise self.error((cost - self._tokens) / self.per_second)
         self._tokens -= cost
 

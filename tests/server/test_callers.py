@@ -387,14 +387,14 @@ async def test_connections_without_calls_and_without_http2_are_closed():
 
 
 async def test_a_connection_that_cancels_too_many_calls_is_closed():
-    few = {"failures_per_second": 1, "failures_at_once": 20}
+    few = {"cancellations_per_second": 1, "cancellations_at_once": 20}
     async with serving(**few) as server:
         other, resetting = server.connect(OTHER), server.connect()
         resetting.open_and_reset(RULESET, 200)
         await eventually(resetting.is_closed)
         assert not other.is_closed()
         await check_health(server)
-    async with serving(failures_at_once=FOR_EVER) as server:
+    async with serving(cancellations_at_once=FOR_EVER) as server:
         resetting = server.connect()
         resetting.open_and_reset(RULESET, 200)
         await never(resetting.is_closed)
@@ -415,7 +415,13 @@ async def test_refusals_are_delayed_when_there_are_too_many():
 
 # Floods
 
-FEW_FAILURES = {"failures_per_second": 1, "failures_at_once": 20, "block_seconds": 1.5}
+FEW_FAILURES = {
+    "failures_per_second": 1,
+    "failures_at_once": 20,
+    "cancellations_per_second": 1,
+    "cancellations_at_once": 20,
+    "block_seconds": 1.5,
+}
 
 
 async def gets_in(server, source=STRANGER):

@@ -42,6 +42,7 @@ CALLS_IN_FLIGHT: Final = "calls in flight"
 FLOOD: Final = "flood"
 NOT_READ: Final = "answers not read"
 _RETRY_MS: Final = 1_000
+_UNREAD_REFUSAL: Final = 4
 _SHORT_CALL_SECONDS: Final = 1.0
 _LARGE_ANSWER: Final = 64 << 10
 """Only calls that change nothing have larger answers, so that these can be refused instead."""
@@ -141,7 +142,7 @@ class Call:
         """
         if time.monotonic() - self._began > _SHORT_CALL_SECONDS:
             return
-        if not self._calls.count_failure(self.connection):
+        if not self._calls.count_cancellation(self.connection):
             self._calls.close(self.connection, CANCELLED)
 
     async def refuse(self) -> None:
@@ -151,7 +152,9 @@ class Call:
         needs neither Python nor memory: the delay bounds what a flood costs. Closing the connection
         would not, because a new one begins with no calls in flight.
         """
-        if not self._calls.count_failure(self.connection):
+        # Who has too much in flight does not even read the refusals.
+        cost = _UNREAD_REFUSAL if self.refused else 1
+        if not self._calls.count_failure(self.connection, cost):
             await self.delay_refusal()
 
     async def delay_refusal(self) -> None:
@@ -190,6 +193,11 @@ class CallsInFlight:
         self._failures = RateLimiter(
             "failures_per_second", self.limits.failures_per_second, self.limits.failures_at_once
         )
+        self._cancellations = RateLimiter(
+            "cancellations_per_second",
+            self.limits.cancellations_per_second,
+            self.limits.cancellations_at_once,
+        )
 
     def begin(self, peer: str) -> Call:
         """Count a new call of a peer, as gRPC names it."""
@@ -212,22 +220,29 @@ class CallsInFlight:
                 return
             self.close(call.connection, NOT_READ)
 
-    def count_failure(self, connection: Connection) -> bool:
-        """Count a call that came to nothing; False if its client makes too many of them."""
+    def count_failure(self, connection: Connection, cost: int = 1) -> bool:
+        """Count a call that was refused; False if its client makes too many of them."""
+        return self._count(self._failures, connection, cost)
+
+    def count_cancellation(self, connection: Connection) -> bool:
+        """Count a call that was cancelled; False if its client makes too many of them."""
+        return self._count(self._cancellations, connection, 1)
+
+    def _count(self, limiter: RateLimiter, connection: Connection, cost: int) -> bool:
         try:
-            self._failures.acquire(connection.client[1])
+            limiter.acquire(connection.client[1], cost)
         except RateLimited:
-            if self._is_flood(connection):
+            if self._is_flood(limiter, connection):
                 self.to_close[connection] = FLOOD
                 self.wake.set()
             return False
         return True
 
-    def _is_flood(self, connection: Connection) -> bool:
+    def _is_flood(self, limiter: RateLimiter, connection: Connection) -> bool:
         """Whether a client that makes too many calls that come to nothing is to be blocked."""
-        refused = self._failures.bucket(connection.client[1]).refused
+        bucket = limiter.bucket(connection.client[1])
         return (
-            refused > self.limits.failures_at_once
+            bucket.refused > bucket.at_once
             and connection not in self.closed
             and not connection.is_unlimited
             and can_block(connection.address)
@@ -238,8 +253,9 @@ class CallsInFlight:
 
         If it makes too many calls that come to nothing, its next one shows that it does not.
         """
-        bucket = self._failures.bucket(client[1])
-        bucket.refused = max(bucket.refused, self.limits.failures_at_once)
+        for limiter in (self._failures, self._cancellations):
+            bucket = limiter.bucket(client[1])
+            bucket.refused = max(bucket.refused, bucket.at_once)
 
     def is_closing(self, connection: Connection) -> bool:
         """Whether a connection is being closed, so that its calls need no answer."""

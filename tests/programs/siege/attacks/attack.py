@@ -23,6 +23,10 @@ UNLIMITED = 1_000_000_000
 HOUR = 3_600.0
 NO_PACING = {"processor_ms_per_second": UNLIMITED, "processor_ms_at_once": UNLIMITED}
 NO_FAILURE_LIMIT = {"failures_per_second": UNLIMITED, "failures_at_once": UNLIMITED}
+NO_CANCELLATION_LIMIT = {
+    "cancellations_per_second": UNLIMITED,
+    "cancellations_at_once": UNLIMITED,
+}
 """For controls of attacks that meet several defences, one behind the other."""
 
 LONGEST = 4

@@ -10,7 +10,7 @@ from tests.programs.siege.arena import hostile_bot
 from tests.programs.siege.attacks.attack import (
     HOUR,
     LONGEST,
-    NO_FAILURE_LIMIT,
+    NO_CANCELLATION_LIMIT,
     NO_PACING,
     SOURCE,
     UNLIMITED,
@@ -64,7 +64,7 @@ class UnreadAnswers(RawAttack):
         body = rules.GetRulesetRequest(ruleset="matcha").SerializeToString()
         connections = [None] * self.CONNECTIONS
         began, sent = time.monotonic(), 0
-        while not self.blocked and (passed := time.monotonic() - began) < target.seconds:
+        while (passed := time.monotonic() - began) < target.seconds:
             while not self.blocked and sent < passed * self.CALLS_PER_SECOND:
                 number = sent % self.CONNECTIONS
                 if connections[number] is None or not connections[number].open:
@@ -111,7 +111,7 @@ class RapidReset(RawAttack):
     """Opens calls and resets them at once: a hundred thousand on ten connections."""
 
     name = "rapid reset"
-    control = limit_values(**NO_FAILURE_LIMIT)
+    control = limit_values(**NO_CANCELLATION_LIMIT)
     CONNECTIONS = 10
     CALLS = 100_000
     BURST = 50
@@ -119,12 +119,14 @@ class RapidReset(RawAttack):
 
     async def run(self, target):
         headers = request_headers(GET_RULESET)
-        latest = time.monotonic() + LONGEST * target.seconds
+        began = time.monotonic()
+        latest = began + LONGEST * target.seconds
 
         async def work():
             connection = None
             while self.told[self.RESET] < self.CALLS and time.monotonic() < latest:
                 if self.blocked:
+                    await asyncio.sleep(max(0.0, began + target.seconds - time.monotonic()))
                     return
                 if connection is None or not connection.open:
                     connection = await self.connect(target)

@@ -25,6 +25,10 @@ from tests.programs.siege.attacks.attack import (
 SIZES = (60_000, 500_000)
 """Bytes: what most methods might take, and a quarter of a million entries."""
 
+REFUSED = ("MESSAGE_TOO_LARGE", "LIMIT_EXCEEDED", "RATE_LIMITED", "FORBIDDEN")
+MOST_LOOKED_AT = 0.1
+"""The share of messages that may be answered otherwise: some methods check the caller first."""
+
 DEEPEST = 3
 """How many messages deep a field is filled: the games that a Hello resumes are so deep."""
 
@@ -142,6 +146,12 @@ class GiantMessages(Attack):
                     await self._send(channel, giant, giant.body(size, target.game), target.token)
 
             await asyncio.gather(*(send(channel) for channel in channels))
+
+    def harm(self, told):
+        """A giant message must be refused for its size, or because its sender may not call that."""
+        looked_at = sum(n for answer, n in told.items() if not answer.endswith(REFUSED))
+        share = looked_at / max(1, sum(told.values()))
+        return f"{share:.0%} of them were looked at" if share > MOST_LOOKED_AT else ""
 
     async def _send(self, channel, giant, body, token):
         if not giant.streaming:
