@@ -80,9 +80,9 @@ class ConnectionFlood(RawAttack):
     """Opens all the connections that a process takes, and does nothing with them."""
 
     name = "connection flood"
-    limits = limit_values(connections=2_000)
+    limits = limit_values(connections=4_000)
     control = limit_values(connections_per_address=UNLIMITED)
-    CONNECTIONS = 2_100
+    CONNECTIONS = 4_200
     """A few more than a process takes in all."""
 
     AT_ONCE = 200
