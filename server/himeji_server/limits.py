@@ -98,7 +98,7 @@ class Limits:
     cancellations_per_second: int = 50
     cancellations_at_once: int = 50
     """Calls that are cancelled within a second, per owner or address. Above it, the connection is
-    closed. The fewer it are, the earlier a rapid reset ends, before thousands of its calls wait."""
+    closed: a rapid reset has to end before thousands of its calls wait in front of others."""
 
     failure_delay_seconds: float = 1.0
     """By how much."""
