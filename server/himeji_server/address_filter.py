@@ -1,13 +1,18 @@
-"""Blocks addresses of clients at listening sockets, in the Linux kernel and without root.
+"""Blocks addresses of clients, and has the Linux kernel keep them away from listening sockets.
 
-A classic BPF program on a listening socket (SO_ATTACH_FILTER) drops the packets of blocked
-addresses, among them those that would open a connection, so that these cost the process nothing.
-Connections that were accepted before are not affected: whoever blocks an address closes them.
+While anybody is blocked, a second socket listens at the same address and port: a decoy, from which
+nobody accepts connections. A classic BPF program (SO_ATTACH_REUSEPORT_CBPF, which needs no rights)
+sends blocked addresses there and everybody else to the socket itself. The decoy has room for one
+connection that waits; what would open others the kernel drops, and it costs the process nothing.
 
 Invariants: 127.0.0.1 and ::1 are never blocked, because proxies on this machine and house bots have
 them. At most 256 addresses are blocked at once. A socket is used by a duplicate of its descriptor,
 so that a number that was closed and is used again is never touched; the duplicate is let go soon
-after the socket has stopped listening. What cannot be filtered is open to everybody.
+after the socket has stopped listening.
+
+The kernel does not help where it is not Linux, and on a port that several processes share, because
+nobody knows in which order it counts their sockets. So whoever blocks an address also closes the
+connections of it that there are.
 """
 
 from __future__ import annotations
@@ -32,8 +37,12 @@ MOST_BLOCKED: Final = 256
 
 _NEVER_BLOCKED: Final = (ip_address("127.0.0.1"), ip_address("::1"))
 
-_SO_ATTACH_FILTER: Final = 26
-_SO_DETACH_FILTER: Final = 27
+_SO_ATTACH_REUSEPORT_CBPF: Final = 51
+_SO_DOMAIN: Final = 39
+
+_LISTENER: Final = 0
+_DECOY: Final = 1
+"""The sockets by their numbers: the kernel counts them in the order in which they began to listen."""
 
 # Operation codes of classic BPF: linux/filter.h and linux/bpf_common.h.
 _LOAD_WORD: Final = 0x20
@@ -68,46 +77,47 @@ class Instruction(NamedTuple):
         return struct.pack("HBBI", self.code, self.jump_if_true, self.jump_if_false, self.operand)
 
 
-_DROP: Final = Instruction(_RETURN, 0)
-_ACCEPT: Final = Instruction(_RETURN, 0xFFFF_FFFF)
+_TO_DECOY: Final = Instruction(_RETURN, _DECOY)
+_TO_LISTENER: Final = Instruction(_RETURN, _LISTENER)
 
 
 class AddressFilter:
-    """Blocks addresses, each for a while, at all sockets that were attached."""
+    """Blocks addresses, each for a while, and keeps them away from the sockets it is given."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._blocked_until: dict[str, float] = {}
-        self._listeners: dict[int, socket.socket] = {}
-        """Duplicates, by the inodes of the sockets."""
+        self._listeners: dict[int, _Listener] = {}
+        """By the inodes of their sockets."""
 
-        self._is_supported = True
+        self._has_failed = False
 
     def __len__(self) -> int:
         """How many addresses are blocked."""
         return len(self._blocked_until)
 
     def attach(self, descriptor: int) -> None:
-        """Filter a listening socket, too; no effect if it is known, or no listening socket."""
-        if not self._is_supported:
-            return
+        """Keep the addresses away from a listening socket, too.
+
+        No effect if it is known, shares its port with others, or does not listen.
+        """
         try:
             listener = socket.fromfd(descriptor, socket.AF_INET6, socket.SOCK_STREAM)
         except OSError:
             return
         inode = os.fstat(listener.fileno()).st_ino
-        if inode in self._listeners or not _is_listening(listener):
+        if inode in self._listeners or not _is_listening(listener) or _is_shared(listener):
             listener.close()
             return
-        self._listeners[inode] = listener
+        self._listeners[inode] = _Listener(listener)
         self._write()
 
     def block(self, address: str, seconds: float) -> bool:
-        """Block an address, as addresses.of_host() writes it, from now on; False if impossible.
+        """Block an address, as addresses.of_host() writes it, from now on; False if it may not be.
 
         If too many are blocked, the one whose block ends first gives way.
         """
-        if not self._listeners or not can_block(address):
+        if not can_block(address):
             return False
         is_new = address not in self._blocked_until
         if is_new and len(self) >= MOST_BLOCKED:
@@ -115,7 +125,7 @@ class AddressFilter:
         self._blocked_until[address] = self._clock() + seconds
         if is_new:
             self._write()
-        return self.is_blocked(address)
+        return True
 
     def is_blocked(self, address: str) -> bool:
         """Whether an address is blocked."""
@@ -124,7 +134,7 @@ class AddressFilter:
     def expire(self) -> None:
         """Unblock the addresses whose time is over, and let go of sockets that were closed."""
         for inode, listener in list(self._listeners.items()):
-            if not _is_listening(listener):
+            if not listener.is_open():
                 self._listeners.pop(inode).close()
         now = self._clock()
         kept = {each: until for each, until in self._blocked_until.items() if until > now}
@@ -136,25 +146,81 @@ class AddressFilter:
         """Unblock all addresses and let go of all sockets."""
         self._blocked_until.clear()
         for listener in self._listeners.values():
-            _detach_program(listener)
             listener.close()
         self._listeners.clear()
 
     def _write(self) -> None:
-        """Give all sockets the program for the addresses that are blocked, if there are any.
-
-        Without any it is attached for a moment, which shows whether the system has such filters.
-        """
+        """Tell the kernel who is blocked; if it refuses, the next change tries again."""
         instructions = program(self._blocked_until)
+        for listener in self._listeners.values():
+            try:
+                if self._blocked_until:
+                    listener.divert(instructions)
+                else:
+                    listener.open_to_all()
+            except OSError as error:
+                listener.open_to_all()
+                if not self._has_failed:
+                    self._has_failed = True
+                    _log.warning(
+                        "the system does not keep blocked addresses away", error=str(error)
+                    )
+
+
+class _Listener:
+    """A listening socket, by a duplicate of its descriptor, and its decoy while it has one."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._socket = listener
+        self._decoy: socket.socket | None = None
+
+    def is_open(self) -> bool:
+        """Whether it still listens."""
+        return _is_listening(self._socket)
+
+    def divert(self, instructions: list[Instruction]) -> None:
+        """Have a program say who comes to the decoy; raises OSError where that is impossible."""
+        if sys.platform != "linux":
+            raise OSError("only Linux has SO_ATTACH_REUSEPORT_CBPF")
+        is_new = self._decoy is None
+        if self._decoy is None:
+            self._decoy = self._open_decoy()
+        code = ctypes.create_string_buffer(b"".join(each.packed() for each in instructions))
+        pointer = struct.pack("HL", len(instructions), ctypes.addressof(code))
+        self._socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_REUSEPORT_CBPF, pointer)
+        if is_new:
+            _refuse_waiting(self._decoy)
+
+    def open_to_all(self) -> None:
+        """Close the decoy; the program has no effect without SO_REUSEPORT."""
+        if self._decoy is not None:
+            self._decoy.close()
+            self._decoy = None
+        with contextlib.suppress(OSError):  # it was shut down
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 0)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self.open_to_all()
+        self._socket.close()
+
+    def _open_decoy(self) -> socket.socket:
+        listener = self._socket
+        decoy = socket.socket(listener.getsockopt(socket.SOL_SOCKET, _SO_DOMAIN))
         try:
-            for listener in self._listeners.values():
-                _set_program(listener, instructions)
-                if not self._blocked_until:
-                    _detach_program(listener)
-        except OSError as error:
-            _log.warning("addresses cannot be blocked on this system", error=str(error))
-            self._is_supported = False
-            self.close()
+            decoy.setblocking(False)
+            decoy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            for each in (listener, decoy):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if decoy.family == socket.AF_INET6:
+                only = listener.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+                decoy.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only)
+            decoy.bind(listener.getsockname())
+            decoy.listen(0)
+        except OSError:
+            decoy.close()
+            raise
+        return decoy
 
 
 def can_block(address: str) -> bool:
@@ -164,7 +230,7 @@ def can_block(address: str) -> bool:
 
 
 def program(blocked: Iterable[str]) -> list[Instruction]:
-    """The program that drops the packets of these addresses.
+    """The program that sends these addresses to the decoy.
 
     A socket of IPv6 gets packets of both versions. A conditional jump reaches no further than 255
     instructions, so each comparison is followed by a return of its own.
@@ -174,16 +240,16 @@ def program(blocked: Iterable[str]) -> list[Instruction]:
     for address in blocked:
         network = addresses.network(address)
         if isinstance(network, IPv4Network):
-            ipv4 += _drop_ipv4(int(network.network_address))
+            ipv4 += _divert_ipv4(int(network.network_address))
         elif network is not None:
-            ipv6 += _drop_ipv6(network.network_address)
+            ipv6 += _divert_ipv6(network.network_address)
     return [
         Instruction(_LOAD_BYTE, _IP_HEADER),
         Instruction(_SHIFT_RIGHT, 4),
         Instruction(_JUMP_IF_EQUAL, _IPV6_VERSION, 0, 1),
         Instruction(_JUMP, len(ipv4) + 1),
-        *(*ipv4, _ACCEPT),
-        *(*ipv6, _ACCEPT),
+        *(*ipv4, _TO_LISTENER),
+        *(*ipv6, _TO_LISTENER),
     ]
 
 
@@ -197,18 +263,18 @@ _IPV6_START: Final = (
 """Loads the 64 bits of a network into two words of memory: there is one register to compare."""
 
 
-def _drop_ipv4(address: int) -> list[Instruction]:
-    return [Instruction(_JUMP_IF_EQUAL, address, 0, 1), _DROP]
+def _divert_ipv4(address: int) -> list[Instruction]:
+    return [Instruction(_JUMP_IF_EQUAL, address, 0, 1), _TO_DECOY]
 
 
-def _drop_ipv6(address: IPv6Address) -> list[Instruction]:
+def _divert_ipv6(address: IPv6Address) -> list[Instruction]:
     first, second = struct.unpack(">II", address.packed[:8])
     return [
         Instruction(_LOAD_MEMORY, 0),
         Instruction(_JUMP_IF_EQUAL, first, 0, 3),
         Instruction(_LOAD_MEMORY, 1),
         Instruction(_JUMP_IF_EQUAL, second, 0, 1),
-        _DROP,
+        _TO_DECOY,
     ]
 
 
@@ -219,20 +285,11 @@ def _is_listening(listener: socket.socket) -> bool:
         return False
 
 
-def _set_program(listener: socket.socket, instructions: list[Instruction]) -> None:
-    """Replace the program of a socket; raises OSError where that is impossible.
-
-    The old one is detached first, although the socket is open to everybody until the new one is
-    attached: before Linux 6.8 a socket may have 20 kB of programs, and the largest one has 12 kB.
-    """
-    if sys.platform != "linux":
-        raise OSError("only Linux has SO_ATTACH_FILTER")
-    _detach_program(listener)
-    code = ctypes.create_string_buffer(b"".join(each.packed() for each in instructions))
-    pointer = struct.pack("HL", len(instructions), ctypes.addressof(code))
-    listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, pointer)
+def _is_shared(listener: socket.socket) -> bool:
+    return listener.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT) == 1
 
 
-def _detach_program(listener: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it has none
-        listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+def _refuse_waiting(decoy: socket.socket) -> None:
+    """Reset a connection that came before the program did: its client may be anybody."""
+    with contextlib.suppress(BlockingIOError):
+        decoy.accept()[0].close()

@@ -4,6 +4,7 @@ import socket
 import struct
 from contextlib import closing, contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 import structlog
@@ -30,6 +31,7 @@ class Clock:
 def listening(family):
     host = "::ffff:127.0.0.1" if family == socket.AF_INET6 else LOOPBACK
     with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gRPC and the page do
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         listener.bind((host, 0))
@@ -56,21 +58,54 @@ def blocks(listener, clock):
 
 
 def connects(listener, source):
-    address = (LOOPBACK, listener.getsockname()[1])
+    """Whether a client comes to the listener; one that waits at the decoy does not."""
+    listener.settimeout(SHORT)
     try:
-        socket.create_connection(address, SHORT, (source, 0)).close()
+        address = (LOOPBACK, listener.getsockname()[1])
+        with socket.create_connection(address, SHORT, (source, 0)) as client:
+            accepted, (_, port, *_) = listener.accept()
+            accepted.close()
+            return port == client.getsockname()[1]
     except TimeoutError:
         return False
-    return True
 
 
 def test_a_blocked_address_cannot_connect_and_others_can(listener, blocks):
     assert connects(listener, BLOCKED)
     assert blocks.block(BLOCKED, 10)
     assert blocks.is_blocked(BLOCKED)
-    assert not connects(listener, BLOCKED)
-    assert connects(listener, OTHER)
-    assert connects(listener, LOOPBACK)
+    for _ in range(3):
+        assert not connects(listener, BLOCKED)
+        assert connects(listener, OTHER)
+        assert connects(listener, LOOPBACK)
+
+
+def test_clients_can_connect_at_every_moment(listener, blocks, clock):
+    with socket.create_connection((LOOPBACK, listener.getsockname()[1])), listener.accept()[0]:
+        for round_ in range(3):
+            blocks.block(BLOCKED, 10)
+            assert all(connects(listener, OTHER) for _ in range(20))
+            clock.now += 10 + round_
+            blocks.expire()
+            assert all(connects(listener, each) for each in (OTHER, BLOCKED) * 10)
+
+
+def test_a_block_leaves_the_connections_that_there_are_alone(listener, blocks):
+    with socket.create_connection((LOOPBACK, listener.getsockname()[1]), 5, (BLOCKED, 0)) as client:
+        accepted, _ = listener.accept()
+        blocks.block(BLOCKED, 10)
+        with accepted:
+            accepted.sendall(b"still here")
+            assert client.recv(100) == b"still here"
+
+
+def test_nobody_else_gets_the_port_while_nobody_is_blocked(listener, blocks, clock):
+    blocks.block(BLOCKED, 10)
+    clock.now = 10
+    blocks.expire()
+    with socket.socket() as stranger, pytest.raises(OSError, match="in use"):
+        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        stranger.bind((LOOPBACK, listener.getsockname()[1]))
 
 
 def test_an_address_is_let_in_when_its_time_is_over(listener, blocks, clock):
@@ -96,19 +131,21 @@ def test_an_address_that_is_blocked_again_stays_out_longer(listener, blocks, clo
     assert not connects(listener, BLOCKED)
 
 
-def test_who_tries_to_connect_during_the_block_is_let_in_after_it(clock):
-    with closing(AddressFilter(clock)) as blocks, listening(socket.AF_INET6) as listener:
-        blocks.attach(listener.fileno())
-        blocks.block(BLOCKED, 10)
-        with socket.socket() as patient:
-            patient.bind((BLOCKED, 0))
-            patient.settimeout(0)
-            assert patient.connect_ex((LOOPBACK, listener.getsockname()[1])) != 0
-            clock.now = 10
-            blocks.expire()
-            listener.settimeout(5)
-            accepted, _ = listener.accept()
-            accepted.close()
+def test_who_tries_to_connect_during_the_block_is_let_in_after_it(listener, blocks, clock):
+    blocks.block(BLOCKED, 10)
+    address = (LOOPBACK, listener.getsockname()[1])
+    with socket.create_connection(address, 5, (BLOCKED, 0)) as first, socket.socket() as patient:
+        patient.bind((BLOCKED, 0))
+        patient.settimeout(0)
+        assert patient.connect_ex(address) != 0
+        clock.now = 10
+        blocks.expire()
+        with pytest.raises(ConnectionResetError):
+            first.recv(1)
+        listener.settimeout(5)
+        accepted, (_, port, *_) = listener.accept()
+        accepted.close()
+        assert port == patient.getsockname()[1]
 
 
 def test_the_block_that_ends_first_gives_way_when_there_are_too_many(listener, blocks):
@@ -139,8 +176,9 @@ def test_a_socket_that_is_attached_later_is_filtered_as_well(blocks):
     blocks.block(BLOCKED, 10)
     with listening(socket.AF_INET6) as late:
         blocks.attach(late.fileno())
-        assert not connects(late, BLOCKED)
-        assert connects(late, OTHER)
+        for _ in range(2):
+            assert not connects(late, BLOCKED)
+            assert connects(late, OTHER)
 
 
 def test_a_closed_filter_blocks_nobody(listener, blocks):
@@ -162,26 +200,57 @@ def test_a_number_that_was_closed_and_is_used_again_is_not_touched(clock):
 
 
 def test_a_socket_that_listens_no_more_is_let_go(listener, blocks):
+    before = open_files()
     listener.shutdown(socket.SHUT_RDWR)
     blocks.expire()
-    assert not blocks.block(BLOCKED, 10)
+    assert open_files() == before - 1
 
 
-def test_what_does_not_listen_is_not_attached(clock):
+def open_files():
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@pytest.mark.parametrize("descriptor", ["idle", 10_000])
+def test_what_does_not_listen_is_not_attached(clock, descriptor):
     with closing(AddressFilter(clock)) as blocks, socket.socket() as idle:
-        blocks.attach(idle.fileno())
-        blocks.attach(10_000)
-        assert not blocks.block(BLOCKED, 10)
+        before = open_files()
+        blocks.attach(idle.fileno() if descriptor == "idle" else descriptor)
+        assert open_files() == before
 
 
-def test_a_system_without_such_filters_is_said_once_and_blocks_nobody(listener, monkeypatch):
+def test_a_port_that_others_share_is_left_alone(clock):
+    with socket.socket() as first, socket.socket() as second:
+        for each in (first, second):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            each.bind((LOOPBACK, 0) if each is first else first.getsockname())
+            each.listen()
+        before = open_files()
+        with closing(AddressFilter(clock)) as blocks:
+            blocks.attach(first.fileno())
+            assert blocks.block(BLOCKED, 10)
+            assert blocks.is_blocked(BLOCKED)
+            assert open_files() == before
+
+
+def test_a_system_that_cannot_help_is_said_once_and_everybody_can_connect(listener, monkeypatch):
     monkeypatch.setattr(address_filter.sys, "platform", "darwin")
     with structlog.testing.capture_logs() as lines, closing(AddressFilter()) as blocks:
         blocks.attach(listener.fileno())
-        blocks.attach(listener.fileno())
-        assert not blocks.block(BLOCKED, 10)
-    assert [each["event"] for each in lines] == ["addresses cannot be blocked on this system"]
+        assert blocks.block(BLOCKED, 10)
+        assert blocks.block(OTHER, 10)
+        assert blocks.is_blocked(BLOCKED)
+        assert connects(listener, BLOCKED)
+    assert [each["event"] for each in lines] == ["the system does not keep blocked addresses away"]
+
+
+def test_a_failure_that_passes_does_not_end_the_filter(listener, blocks, monkeypatch):
+    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    blocks.block(BLOCKED, 10)
     assert connects(listener, BLOCKED)
+    monkeypatch.undo()
+    blocks.block(OTHER, 10)
+    assert not connects(listener, BLOCKED)
+    assert not connects(listener, OTHER)
 
 
 # The program itself, because no other address of IPv6 than ::1 is on every machine
@@ -209,7 +278,7 @@ def accepts(instructions, source):
             case 0x15:
                 at += if_true if accumulator == operand else if_false
             case 0x06:
-                return operand != 0
+                return operand == 0
             case _:
                 raise AssertionError(f"code {code:#x}")
 

@@ -23,7 +23,7 @@ from himeji.v1 import (
 )
 from himeji.v1.account_service_pb2 import SCOPE_ADMIN, SCOPE_MANAGE, SCOPE_PLAY, SCOPE_READ
 from himeji.wire.errors import RETRY_AFTER, from_rpc_error
-from himeji_server import metrics
+from himeji_server import address_filter, metrics
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.accounts.caller import Caller, current_caller, set_caller
 from himeji_server.accounts.token_cache import CACHE_SECONDS
@@ -463,6 +463,11 @@ async def reset_until_closed(server, token=""):
     await eventually(connection.is_closed)
 
 
+async def reset_for_ever(server):
+    while await gets_in(server):
+        await reset_until_closed(server)
+
+
 async def test_a_client_that_goes_on_cancelling_calls_is_blocked_for_a_while():
     before = metrics.REGISTRY.get_sample_value("himeji_addresses_blocked_total")
     async with serving(**FEW_FAILURES) as server:
@@ -482,6 +487,25 @@ async def test_a_client_that_goes_on_cancelling_calls_is_blocked_for_a_while():
         await eventually(lambda: server.rules.answers == 1)
     after = metrics.REGISTRY.get_sample_value("himeji_addresses_blocked_total")
     assert after == before + 1
+
+
+async def test_where_the_kernel_does_not_help_a_blocked_client_is_closed_after_its_first_call(
+    monkeypatch,
+):
+    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    async with serving(**FEW_FAILURES) as server:
+        for _ in range(2):
+            await reset_until_closed(server)
+        await eventually(lambda: server.calls.blocks.is_blocked(STRANGER))
+        blocked, other = server.connect(), server.connect(OTHER)
+        for each in (blocked, other):
+            each.call(RULESET, BASE)
+        await closed_by_the_watch(blocked)
+        assert not other.is_closed()
+        await eventually(lambda: not server.calls.blocks.is_blocked(STRANGER))
+        again = server.connect()
+        again.call(RULESET, BASE)
+        await never(again.is_closed, 0.3)
 
 
 async def test_connections_of_strangers_at_the_address_of_a_flood_are_closed():
@@ -514,6 +538,18 @@ async def test_an_address_from_which_another_owner_is_connected_is_not_blocked()
             await reset_until_closed(server)
         await closed_by_the_watch(near)  # it counts for the same client
         assert await gets_in(server)
+        assert not known.is_closed()
+
+
+async def test_a_flood_that_goes_on_beside_another_owner_is_blocked_and_the_owner_stays():
+    async with serving(**FEW_FAILURES) as server:
+        known = server.connect()
+        known.call(WHO_AM_I, token="ada")
+        await eventually(lambda: [each.owner for each in known_to(server)] == ["ada"])
+        flood = asyncio.create_task(reset_for_ever(server))
+        await eventually(lambda: server.calls.blocks.is_blocked(STRANGER))
+        await eventually_gets_in(server, expected=False)
+        flood.cancel()
         assert not known.is_closed()
 
 

@@ -16,6 +16,7 @@ import pytest
 from himeji.v1 import game_service_pb2 as games_pb2
 from himeji.v1.game_pb2 import SeatPlan
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
+from himeji_server import address_filter
 from himeji_server.launch import serve
 from himeji_server.limits import Limits
 from himeji_server.settings import Settings
@@ -309,6 +310,21 @@ async def test_who_goes_on_opening_connections_is_blocked_for_a_while_and_nobody
         assert (await client.ask("/ladders")).status == 200
         assert (await client.ask("/ladders", "127.0.0.3")).status == 200
         assert (await client.ask("/ladders", BAD)).status == 200, "the block is over by then"
+
+
+async def test_where_the_kernel_does_not_help_connections_of_a_blocked_address_are_closed(
+    page, monkeypatch
+):
+    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    few = {"page_connections_per_address": 1, "page_excess_at_once": 4, "page_excess_per_second": 1}
+    async with page(block_seconds=1.0, **few) as client:
+        for _ in range(6):
+            await client.connect(BAD)
+        reader, _ = await client.connect(BAD, request("/ladders"))
+        assert await ended(reader) == b""
+        assert (await client.ask("/ladders")).status == 200
+        await asyncio.sleep(1.2)
+        assert (await client.ask("/ladders", BAD)).status == 200
 
 
 # Event streams

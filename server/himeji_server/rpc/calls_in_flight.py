@@ -26,7 +26,7 @@ from himeji.wire.errors import RETRY_AFTER
 
 from himeji_server import addresses
 from himeji_server.accounts.caller import Caller
-from himeji_server.address_filter import can_block
+from himeji_server.address_filter import AddressFilter, can_block
 from himeji_server.limits import Limits
 from himeji_server.names import HOUSE
 from himeji_server.rate_limits import UNLIMITED, RateLimiter, exceeded
@@ -37,6 +37,7 @@ Endpoint: TypeAlias = tuple[str, int]
 Client: TypeAlias = tuple[str, str]
 """The kind ("owner", "address", or "stream" for the streams of an owner) and the name."""
 
+BLOCKED: Final = "address blocked"
 CANCELLED: Final = "cancelled calls"
 CALLS_IN_FLIGHT: Final = "calls in flight"
 FLOOD: Final = "flood"
@@ -186,6 +187,9 @@ class CallsInFlight:
         self.closed: set[Connection] = set()
         """Those that it closed at its last look: calls that end by that are no flood."""
 
+        self.blocks = AddressFilter()
+        """Whose addresses the watch has blocked."""
+
         self.wake = asyncio.Event()
         """Set when there is a connection to close."""
 
@@ -205,6 +209,8 @@ class CallsInFlight:
         if connection is None:
             connection = Connection(addresses.of_peer(peer), addresses.endpoint_of_peer(peer))
             self.connections[peer] = connection
+            if self.blocks.is_blocked(connection.address):  # the kernel has let it in
+                self.close(connection, BLOCKED)
         return Call(self, connection)
 
     def close(self, connection: Connection, why: str) -> None:

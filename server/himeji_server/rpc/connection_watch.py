@@ -9,9 +9,10 @@ Invariants: a connection counts for the owner whose token was shown on it last, 
 address. Twice a second nobody has more than allowed: of those that are too many the oldest are
 closed, so that a new client of the same address still gets in. House bots are never too many.
 
-The address of a flood is blocked before its connections are closed, unless another owner's token
-was shown on an open connection from there: then only those of the flood are closed. Connections
-that were accepted too late to be blocked are closed at the next look, 50 ms later.
+The address of a flood is blocked, and connections from there without a token are closed with those
+of the flood. If another owner is connected from there, the address is blocked only when the flood
+goes on although its connections were closed; the owner's stay open even then. Connections
+that were accepted all the same are closed at the next look, 50 ms after their first call.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from collections.abc import Collection, Iterable
 from typing import Final, NoReturn
 
 import structlog
+from himeji.rules.errors import RateLimited
 
 from himeji_server import addresses, metrics
-from himeji_server.address_filter import AddressFilter
 from himeji_server.names import HOUSE
+from himeji_server.rate_limits import RateLimiter
 from himeji_server.rpc import open_sockets
 from himeji_server.rpc.calls_in_flight import (
     FLOOD,
@@ -43,6 +45,10 @@ _PAUSE_SECONDS: Final = 0.05
 
 _LOG_SECONDS: Final = 10.0
 _MOST_LOGGED: Final = 10
+_FLOODS_PER_SECOND: Final = 1
+_FLOODS_AT_ONCE: Final = 3
+"""How often an address may be that of a flood before it is blocked although others are there."""
+
 _HOUSE: Final[Client] = ("owner", HOUSE)
 
 _log = structlog.get_logger(__name__)
@@ -64,7 +70,10 @@ class ConnectionWatch:
         self._blocked: Counter[str] = Counter()
         """How often addresses were blocked since then."""
 
-        self._filter = AddressFilter()
+        self._filter = calls.blocks
+        self._tolerated = RateLimiter(
+            "floods_per_second", _FLOODS_PER_SECOND, at_once=_FLOODS_AT_ONCE
+        )
 
     async def run(self) -> NoReturn:
         """Watch; returns only by being cancelled."""
@@ -157,18 +166,28 @@ class ConnectionWatch:
     def _cut_off(
         self, floods: Collection[Connection], by_client: dict[Client, list[Endpoint]]
     ) -> set[Endpoint]:
-        """Block floods; returns all their connections, and all others of blocked addresses."""
+        """Block floods; returns all their connections, and those of strangers at their addresses."""
         found: set[Endpoint] = set()
         for client, address in {(each.client, each.address) for each in floods}:
             own = by_client.get(client, ())
             found.update(each for each in own if _address(each) == address)
-            if not self._has_others(address, client):
+            if not (self._has_others(address, client) and self._is_tolerated(address)):
                 self._block(address)
         if len(self._filter):
-            found.update(each for each in self._sockets if self._filter.is_blocked(_address(each)))
+            for (kind, name), endpoints in by_client.items():
+                if kind == "address" and self._filter.is_blocked(name):
+                    found.update(endpoints)
         for endpoint in found - {each.endpoint for each in floods}:
             self._count(("address", _address(endpoint)), FLOOD, 1)
         return found
+
+    def _is_tolerated(self, address: str) -> bool:
+        """Whether the floods of an address are so few that closing their connections is enough."""
+        try:
+            self._tolerated.acquire(address)
+        except RateLimited:
+            return False
+        return True
 
     def _has_others(self, address: str, client: Client) -> bool:
         """Whether another owner or an administrator has an open connection from an address."""

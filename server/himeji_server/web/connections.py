@@ -12,7 +12,7 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import h11
 from himeji.rules.errors import RateLimited
@@ -31,17 +31,26 @@ _PIECE_BYTES: Final = 4 << 10
 _RETRY: Final = ((b"retry-after", b"10"),)
 
 
+class Blocker(Protocol):
+    """Keeps addresses from opening further connections for a while."""
+
+    def is_blocked(self, address: str) -> bool:
+        """Whether a connection of an address is to be closed at once."""
+
+    def block(self, address: str) -> None:
+        """Block an address from now on."""
+
+
 class ConnectionTable:
     """The open connections of one process, by address; those without a request may be closed."""
 
-    def __init__(self, limits: Limits, block: Callable[[str], None]) -> None:
-        """`block` keeps an address from opening further connections for a while."""
+    def __init__(self, limits: Limits, blocker: Blocker) -> None:
         self._in_all = limits.page_connections
         self._per_address = limits.page_connections_per_address
         self._excess = RateLimiter(
             "page_excess_per_second", limits.page_excess_per_second, limits.page_excess_at_once
         )
-        self._block = block
+        self._blocker = blocker
         self._addresses: dict[PageConnection, str] = {}
         self._counts: Counter[str] = Counter()
         self._idle: OrderedDict[PageConnection, None] = OrderedDict()
@@ -49,6 +58,10 @@ class ConnectionTable:
 
     def __len__(self) -> int:
         return len(self._addresses)
+
+    def is_blocked(self, address: str) -> bool:
+        """Whether a connection of an address, just accepted, is to be closed without an answer."""
+        return self._blocker.is_blocked(address)
 
     def admit(self, connection: PageConnection, address: str) -> bool:
         """Add a new connection, if need be in place of the one that has been idle longest."""
@@ -96,7 +109,7 @@ class ConnectionTable:
         try:
             self._excess.acquire(address)
         except RateLimited:
-            self._block(address)
+            self._blocker.block(address)
 
     def _close_first(self, idle: OrderedDict[PageConnection, None] | None) -> bool:
         if not idle:
@@ -130,8 +143,10 @@ class PageConnection(H11Protocol):
         super().connection_made(transport)
         # Writing counts as paused while anything waits for the client, however little.
         transport.set_write_buffer_limits(high=0)
-        host = self.client[0] if self.client is not None else ""
-        if self._table.admit(self, addresses.of_host(host)):
+        address = addresses.of_host(self.client[0] if self.client is not None else "")
+        if self._table.is_blocked(address):
+            transport.abort()
+        elif self._table.admit(self, address):
             self._reading.start(self._limits.page_header_seconds, self._give_up_reading)
         else:
             self._send_refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections", _RETRY)

@@ -63,16 +63,18 @@ def _bind(port: int, *, shared: bool) -> socket.socket:
 
 
 class _Blocker:
-    """Blocks addresses at the page's listening socket."""
+    """Blocks addresses that open too many connections to the page."""
 
     def __init__(self, listener: socket.socket, seconds: float) -> None:
         self._listener, self._seconds = listener, seconds
         self._filter = AddressFilter()
 
+    def is_blocked(self, address: str) -> bool:
+        """Whether a connection of an address is to be closed at once."""
+        return self._filter.is_blocked(address)
+
     def block(self, address: str) -> None:
         """Let an address open no further connections for a while."""
-        if self._filter.is_blocked(address):  # this one was on its way before
-            return
         self._filter.attach(self._listener.fileno())
         if self._filter.block(address, self._seconds):
             metrics.ADDRESSES_BLOCKED.inc()
@@ -89,7 +91,7 @@ class _Blocker:
 async def serving(site: ASGIApp, listener: socket.socket, limits: Limits) -> AsyncIterator[None]:
     """Answer requests on a bound socket until the block ends."""
     blocker = _Blocker(listener, limits.block_seconds)
-    connection = partial(PageConnection, ConnectionTable(limits, blocker.block), limits)
+    connection = partial(PageConnection, ConnectionTable(limits, blocker), limits)
     config = uvicorn.Config(
         site,
         log_config=None,
