@@ -42,7 +42,7 @@ _SO_DOMAIN: Final = 39
 
 _LISTENER: Final = 0
 _DECOY: Final = 1
-"""The sockets by their numbers: the kernel counts them in the order in which they began to listen."""
+"""The numbers of the sockets: the kernel counts them as they begin to listen."""
 
 # Operation codes of classic BPF: linux/filter.h and linux/bpf_common.h.
 _LOAD_WORD: Final = 0x20
@@ -208,7 +208,7 @@ class _Listener:
         listener = self._socket
         decoy = socket.socket(listener.getsockopt(socket.SOL_SOCKET, _SO_DOMAIN))
         try:
-            decoy.setblocking(False)
+            decoy.settimeout(0)
             decoy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             for each in (listener, decoy):
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

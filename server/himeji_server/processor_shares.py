@@ -14,13 +14,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 from himeji.rules.errors import RateLimited
 
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import UNLIMITED, TokenBucket
 
+_Arguments = TypeVarTuple("_Arguments")
 _T = TypeVar("_T")
 
 _LIMIT: Final = "processor_ms_per_second"
@@ -28,6 +29,8 @@ _MOST_CLIENTS: Final = 10_000
 _FIRST_ESTIMATE_MS: Final = 1.0
 _LEAST_ESTIMATE_MS: Final = 0.5
 """So that only so many calls begin at once, however cheap the ones before them were."""
+
+_PIECES_AT_ONCE: Final = 8
 
 _STORE_COMMAND_MS: Final = 0.015
 """What a command to Redis costs beside the call's own steps: half in the pipeline, half there."""
@@ -72,11 +75,14 @@ class _Budget:
         """Whether a new budget in its place would be the same."""
         return self._bucket.full and not self._first_in_line.locked()
 
-    async def take(self, ms: float) -> None:
-        """Take so much as soon as it is there; raises RateLimited if that would take too long."""
+    async def take(self, ms: float, *, patient: bool = False) -> None:
+        """Take so much as soon as it is there.
+
+        Raises RateLimited if that would take too long for somebody who is not patient.
+        """
         bucket = self._bucket
         wait = bucket.seconds_until(ms) + self._queued_ms / bucket.per_second
-        if wait > self._wait_seconds:
+        if wait > self._wait_seconds and not patient:
             raise bucket.error(wait - self._wait_seconds)
         self._queued_ms += ms
         try:
@@ -119,11 +125,14 @@ class CallCost:
         self._budget: _Budget | None = None
         self._taken_ms = 0.0
 
-    async def wait_for_budget(self, client: str) -> None:
-        """Wait until the client has time for the call; raises RateLimited if that is too long."""
+    async def wait_for_budget(self, client: str, *, patient: bool = False) -> None:
+        """Wait until the client has time for the call.
+
+        Raises RateLimited if that is too long for somebody who is not patient.
+        """
         budget, ms = self._shares.budget(client), self._estimate.ms
         if budget is not None:
-            await budget.take(ms)
+            await budget.take(ms, patient=patient)
             self._budget, self._taken_ms = budget, ms
 
     async def measure(self, call: Coroutine[Any, Any, _T]) -> _T:
@@ -136,6 +145,28 @@ class CallCost:
             if self._budget is not None:
                 self._estimate.update(meter.ms)
                 self._budget.give_back(self._taken_ms - meter.ms)
+
+
+class Pacer:
+    """Does the work of one client's stream piece by piece, as its budget has time for it.
+
+    Only a few pieces wait at a time, so that the client's calls never wait behind all of them.
+    """
+
+    def __init__(self, shares: ProcessorShares, estimate: CostEstimate, client: str) -> None:
+        self._shares, self._estimate, self._client = shares, estimate, client
+        self._turns = asyncio.Semaphore(_PIECES_AT_ONCE)
+
+    async def do(
+        self,
+        piece: Callable[[Unpack[_Arguments]], Coroutine[Any, Any, _T]],
+        *arguments: *_Arguments,
+    ) -> _T:
+        """Await a piece of work when it is its turn."""
+        async with self._turns:
+            cost = CallCost(self._shares, self._estimate)
+            await cost.wait_for_budget(self._client, patient=True)
+            return await cost.measure(piece(*arguments))
 
 
 class _Meter(Awaitable[_T]):

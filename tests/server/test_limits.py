@@ -349,6 +349,22 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         await eventually(client.create)
 
 
+async def test_a_stream_takes_up_its_games_as_fast_as_its_owner_has_processor_time(arena):
+    little = {"processor_ms_per_second": 10, "processor_ms_at_once": 2}
+    async with arena(processor_wait_seconds=60, **little) as client:
+        games = [await client.create() for _ in range(8)]
+        for each in games:
+            await client.join(each)
+        before = time.monotonic()
+        call, welcome = await client.stream("local/one")
+        assert sorted(welcome.welcome.game_ids) == sorted(games)
+        seated = [(await with_timeout(call.read())).seated.game.game_id for _ in games]
+        assert sorted(seated) == sorted(games)
+        # Each is looked at twice, for half a millisecond at least.
+        assert time.monotonic() - before >= (len(games) * 2 * 0.5 - 2) / 10
+        await call.done_writing()
+
+
 async def test_games_that_are_created_within_a_day_are_limited(arena):
     async with arena(games_created_per_day=2) as client:
         for _ in range(3):

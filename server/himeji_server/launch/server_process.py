@@ -18,6 +18,7 @@ from himeji_server.ladder import ladders
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.launch import open_files
 from himeji_server.launch.runtime import run_in_background
+from himeji_server.processor_shares import ProcessorShares
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.rpc import (
     account_service,
@@ -60,7 +61,8 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
         authoriser = _authoriser(accounts, settings)
         rules_workers = RulesWorkers(settings.limits)
         stack.push_async_callback(rules_workers.close)
-        playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams)
+        shares = ProcessorShares(settings.limits)
+        playing = play_service.PlayService(games.use_cases, ladder.queue_commands, streams, shares)
         watchers = ConcurrencyLimit("watchers", settings.limits.watchers_per_owner)
         services = {
             account_service.SERVICE: account_service.AccountService(accounts),
@@ -85,6 +87,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
             dev=settings.dev,
             limits=limits,
             calls=calls,
+            processor_shares=shares,
             shared_port=settings.processes > 1,
             overload_handlers={play_service.PLAY: playing.overload_handler},
         )

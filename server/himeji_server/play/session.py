@@ -26,6 +26,7 @@ from himeji_server.play.request_slots import OwnerSlots
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
+from himeji_server.processor_shares import Pacer
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
@@ -54,7 +55,9 @@ class Session:
         hello: Hello,
         *,
         slots: OwnerSlots,
+        pacer: Pacer,
     ) -> None:
+        """`pacer` takes up the bot's games: a stream may be opened often, and have many."""
         self.player = player
         self.stream = new_stream(player.version)
         self._use_cases = use_cases
@@ -63,7 +66,10 @@ class Session:
         self._writer = StreamWriter(use_cases.limits)
         self.close = self._writer.close
         self._ladder = LadderStream(queue_commands, player)
-        self._subscriptions = Subscriptions(use_cases, self._ladder, player, hello, self._writer)
+        self._pacer = pacer
+        self._subscriptions = Subscriptions(
+            use_cases, self._ladder, player, hello, self._writer, pacer=pacer
+        )
         self._dispatcher = Dispatcher(
             use_cases,
             self._ladder,
@@ -177,18 +183,17 @@ class Session:
 
     async def _unfinished(self) -> list[str]:
         """The games that are not over in which the bot has a seat."""
-        unfinished, use_cases, bot = [], self._use_cases, self.player.bot
-        for game_id in await use_cases.games_of(bot):
-            try:
-                view = await use_cases.view(game_id)
-            except UnknownGame:
-                await use_cases.forget_game(bot, game_id)
-                continue
-            if view.stored.state == OVER:
-                await use_cases.forget_game(bot, game_id)
-            elif self._ladder.seats(view):
-                unfinished.append(game_id)
-        return unfinished
+        games = await self._use_cases.games_of(self.player.bot)
+        return [each for each in games if await self._pacer.do(self._is_unfinished, each)]
+
+    async def _is_unfinished(self, game_id: str) -> bool:
+        """Whether the bot has a seat in a game that is not over; forgets one that is."""
+        with contextlib.suppress(UnknownGame):
+            view = await self._use_cases.view(game_id)
+            if view.stored.state != OVER:
+                return bool(self._ladder.seats(view))
+        await self._use_cases.forget_game(self.player.bot, game_id)
+        return False
 
 
 def check_hello(hello: Hello) -> None:

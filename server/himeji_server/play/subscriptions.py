@@ -34,6 +34,7 @@ from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
+from himeji_server.processor_shares import Pacer
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER, WAITING
 
@@ -43,15 +44,17 @@ MOST_REMEMBERED: Final = 1_000  # games that are over; the store forgets them wi
 class Subscriptions:
     """The games of one stream."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it needs, each once
         self,
         use_cases: GameUseCases,
         ladder: LadderStream,
         player: Player,
         hello: Hello,
         writer: StreamWriter,
+        *,
+        pacer: Pacer,
     ) -> None:
-        self._use_cases, self._writer = use_cases, writer
+        self._use_cases, self._writer, self._pacer = use_cases, writer, pacer
         self._ladder, self._player = ladder, player
         self.accepts_invitations = hello.accept_invitations
         self._inviters = frozenset(hello.invitations_from)  # empty: everybody
@@ -68,7 +71,7 @@ class Subscriptions:
         known = (self._games, self._opening, self._over)
         if not any(game_id in each for each in known):
             self._opening.add(game_id)
-            self._writer.start(self._open, game_id)
+            self._writer.start(self._pacer.do, self._open, game_id)
 
     def consider(self, invitations: Sequence[str]) -> None:
         """Accept those of the bot's invitations that the client wants to accept.

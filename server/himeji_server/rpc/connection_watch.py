@@ -166,7 +166,7 @@ class ConnectionWatch:
     def _cut_off(
         self, floods: Collection[Connection], by_client: dict[Client, list[Endpoint]]
     ) -> set[Endpoint]:
-        """Block floods; returns all their connections, and those of strangers at their addresses."""
+        """Block floods; returns their connections, and those of strangers at blocked addresses."""
         found: set[Endpoint] = set()
         for client, address in {(each.client, each.address) for each in floods}:
             own = by_client.get(client, ())

@@ -12,6 +12,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from himeji_server.accounts.authorisation import Authoriser
 from himeji_server.limits import MOST_METADATA_READ, Limits
+from himeji_server.processor_shares import ProcessorShares
 from himeji_server.rpc import rpc_handlers
 from himeji_server.rpc.calls_in_flight import CallsInFlight
 from himeji_server.rpc.interceptor import CallInterceptor, OverloadHandler
@@ -41,6 +42,7 @@ def build(  # noqa: PLR0913 - the parts, each once
     dev: bool = False,
     limits: Limits | None = None,
     calls: CallsInFlight | None = None,
+    processor_shares: ProcessorShares | None = None,
     shared_port: bool = False,
     overload_handlers: Mapping[str, OverloadHandler] | None = None,
 ) -> grpc.aio.Server:
@@ -56,6 +58,7 @@ def build(  # noqa: PLR0913 - the parts, each once
         overload_handlers,
         limit_address=authorise.limit_address,
         calls=calls or CallsInFlight(limits),
+        processor_shares=processor_shares,
     )
     options = _options(limits, shared_port=shared_port)
     server = grpc.aio.server(interceptors=[interceptor], options=options)

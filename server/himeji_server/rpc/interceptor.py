@@ -92,6 +92,7 @@ class CallInterceptor(_Interceptor):
         *,
         limit_address: LimitAddress | None = None,
         calls: CallsInFlight | None = None,
+        processor_shares: ProcessorShares | None = None,
     ) -> None:
         """An overload handler, by path, rejects calls before the caller's token is looked up.
 
@@ -101,7 +102,7 @@ class CallInterceptor(_Interceptor):
         self.limit_address = limit_address or _no_limit
         self.calls = calls or CallsInFlight()
         self.limits = self.calls.limits
-        self.processor_shares = ProcessorShares(self.limits)
+        self.processor_shares = processor_shares or ProcessorShares(self.limits)
         self.call_log = CallLog(self.limits.failures_logged)
         per_address = self.limits.watchers_per_address
         self.watchers = ConcurrencyLimit("watchers", per_address, key="address")
@@ -167,7 +168,7 @@ class _Method:
         set_address(call.connection.address)
         cost = CallCost(self._parts.processor_shares, self._estimate)
         response = self._finish(context, call, self._respond(context, call, cost))
-        if self._handler.response_streaming:  # only opening it has a cost, which is estimated
+        if self._handler.response_streaming:  # an estimate; what it does later has other limits
             return await response
         return await cost.measure(response)
 

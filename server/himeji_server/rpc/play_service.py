@@ -21,6 +21,7 @@ from himeji_server.names import HOUSE
 from himeji_server.play.request_slots import RequestSlots
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
+from himeji_server.processor_shares import CostEstimate, Pacer, ProcessorShares
 from himeji_server.rate_limits import ConcurrencyLimit, exceeded, too_slow
 from himeji_server.request_limits import check_fields
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
@@ -35,7 +36,11 @@ class PlayService:
     """Opens sessions and ends them when the process stops."""
 
     def __init__(
-        self, use_cases: GameUseCases, queue_commands: QueueCommands, streams: OpenStreams
+        self,
+        use_cases: GameUseCases,
+        queue_commands: QueueCommands,
+        streams: OpenStreams,
+        processor_shares: ProcessorShares,
     ) -> None:
         self._use_cases = use_cases
         self._queue_commands = queue_commands
@@ -43,6 +48,8 @@ class PlayService:
         self._stream_limit = ConcurrencyLimit("streams", limits.streams_per_owner, limits.streams)
         self._request_slots = RequestSlots(limits)
         self._streams = streams
+        self._processor_shares = processor_shares
+        self._cost_of_a_game = CostEstimate()
         self._sessions: set[Session] = set()
 
     async def Play(  # noqa: N802 - the contract's name
@@ -94,8 +101,15 @@ class PlayService:
         hello = first.messages[0].hello
         check_hello(hello)
         player = await self._use_cases.player(caller, hello.bot, hello.bot_version)
-        slots = self._request_slots.of(caller)
-        return Session(self._use_cases, self._queue_commands, caller, player, hello, slots=slots)
+        return Session(
+            self._use_cases,
+            self._queue_commands,
+            caller,
+            player,
+            hello,
+            slots=self._request_slots.of(caller),
+            pacer=Pacer(self._processor_shares, self._cost_of_a_game, caller.limit_key),
+        )
 
     def _request_limits(self, caller: Caller) -> Limits:
         """The limits on a Hello: a house bot resumes all its games, however many they are."""
