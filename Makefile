@@ -57,10 +57,10 @@ run: $(BUILT) ## start the arena on this machine (ARGS="--port 50052" passes opt
 
 test: check $(BUILT) $(MODULES) ## run the checks, and the suite against real parts, except for tests that take long
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m 'not long' $(ARGS)
-	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
 
-test-long: $(BUILT) ## run the tests that take long: load tests, a Redis Cluster, a ladder whose processes are killed, the quickstart
+test-long: $(BUILT) ## run the tests that take long (load tests, a Redis Cluster, killed processes, the quickstart), and those of the rules on their pure form
 	$(BIN)/pytest --numprocesses auto --dist worksteal -m long $(ARGS)
+	HIMEJI_PURE=1 $(BIN)/pytest --numprocesses auto --dist worksteal tests/rules $(SAME_IN_BOTH)
 
 test-languages: $(BUILT) ## build and play the bot in C++ (needs Debian's gRPC packages; root installs them)
 	$(BIN)/python -m tests.programs.debian_packages cpp

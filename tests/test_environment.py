@@ -74,6 +74,7 @@ def test_a_command_tells_the_same_in_an_odd_environment(words, tmp_path):
     assert without_times(odd) == without_times(plain)
 
 
+@pytest.mark.long
 def test_an_arena_and_a_bot_in_an_odd_environment_play_a_game_that_is_true(tmp_path):
     with open_arena(tmp_path, "--house", "random", env=ODD) as arena:
         port = arena.address.rpartition(":")[2]

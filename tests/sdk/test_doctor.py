@@ -205,6 +205,7 @@ def test_chance_is_no_fault_unless_determinism_is_asked_for(tmp_path):
     assert faults(examined(tmp_path, RANDOM)) == []
 
 
+@pytest.mark.long
 def test_a_bot_that_hangs_where_no_choice_is_asked_is_found_by_its_silence(tmp_path, monkeypatch):
     monkeypatch.setattr("himeji_sdk.doctor._examination.SILENCE_TIMEOUT_SECONDS", 1.0)
     findings = examined(tmp_path, HANGS_BEFORE_THE_GAME, limit=2.0)
@@ -279,6 +280,7 @@ def test_what_a_bot_prints_does_not_mix_with_the_findings(tmp_path):
     assert "hello" in told.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "last", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"]
 )

@@ -259,6 +259,7 @@ def test_a_tournament_is_created_played_and_shown(himeji, endpoint, wait_until, 
     assert "no tournament nope" in himeji("tournament", "show", "nope", code=1)
 
 
+@pytest.mark.long
 def test_an_older_version_plays_a_tournament(himeji, endpoint, wait_until, tmp_path):
     (tmp_path / "mine.py").write_text(BOT)
     newest = himeji.start("join", "mine.py")

@@ -77,6 +77,7 @@ def test_a_bot_may_play_on_the_position_it_is_given():
     assert play([Vandal(), First], seed=5).actions == play([First, First], seed=5).actions
 
 
+@pytest.mark.long
 def test_no_bot_sees_the_games_chance():
     """Whatever a bot can reach from its position, the coming dice are not in it."""
     seen = []

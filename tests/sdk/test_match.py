@@ -174,6 +174,7 @@ def test_the_command_prints_a_table():
     assert done.stderr == ""  # no bar without a terminal
 
 
+@pytest.mark.long
 def test_the_result_does_not_depend_on_the_number_of_cores():
     arguments = ("random", "random", "--games", 12, "--seed", 3)
     one, three = (found(*arguments, "--cores", cores) for cores in (1, 3))
@@ -186,6 +187,7 @@ def test_games_are_rounded_up_to_whole_groups():
     assert found("random", "random", "random", "--games", 4, "--seed", 3)["games"] == 6
 
 
+@pytest.mark.long
 def test_the_sequential_test_stops_when_it_knows():
     told = found("greedy", "random", "--sprt", "--elo1", 200, "--seed", 1)
     assert told["sprt"]["verdict"] == "elo1"

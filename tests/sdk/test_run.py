@@ -203,6 +203,7 @@ def test_one_bot_may_have_two_seats_of_a_game(endpoint, name):
     assert {one.seat, two.seat} == {0, 1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("open_at", ["before", "after"])
 def test_a_killed_arena_costs_neither_the_game_nor_the_running_choice(  # noqa: PLR0917
     start_arena, tmp_path, name, wait_until, lines, open_at

@@ -64,6 +64,7 @@ def test_a_game_that_never_began_shows_its_end_alone(endpoint, name):
     assert sight.end.reason == "cancelled"
 
 
+@pytest.mark.long
 def test_watching_goes_on_after_the_arena_was_away(start_arena, tmp_path, name):
     data = str(tmp_path / "data")
     arena = start_arena("--port", "0", "--data", data, "--house", "random").opened()

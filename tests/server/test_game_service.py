@@ -966,6 +966,7 @@ async def test_a_store_that_takes_no_writes_is_unavailable_and_the_log_says_why_
     await stream.cut()
 
 
+@pytest.mark.long
 async def test_a_store_that_hangs_keeps_nobody_past_their_deadline(arena, redis_server):
     game = await arena.new_game(A, A)
     redis_server.send_signal(signal.SIGSTOP)

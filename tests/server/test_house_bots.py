@@ -76,6 +76,7 @@ def test_a_house_bot_takes_every_seat_that_is_meant_for_it(open_house):
         assert play_to_the_end(client.join(game, bot="local/me")).reason == "finished"
 
 
+@pytest.mark.long
 def test_a_house_bot_that_dies_is_started_again_and_its_games_go_on(open_house, wait_until):
     arena, pid = open_house("--house", "random")
     with client_of(arena) as client:

@@ -41,11 +41,13 @@ async def test_nothing_acknowledged_is_lost_or_played_twice_whoever_is_killed(re
     assert report.counts["streams"] > 10
 
 
+@pytest.mark.long
 async def test_the_checker_screams_if_commits_do_not_compare_the_version():
     report = await played(Scenario(games=4), program=SERVER_WITHOUT_VERSION_CHECK)
     assert [each for each in report.violations if "acknowledged answer" in each]
 
 
+@pytest.mark.long
 async def test_the_checker_screams_if_redis_forgets():
     scenario = Scenario(games=3, disruptions=("save", "everything"), answers_between=40)
     report = await played(scenario, redis_settings=NOT_DURABLE)

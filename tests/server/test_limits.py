@@ -666,6 +666,7 @@ async def test_a_client_that_reads_too_late_is_told_in_a_last_message(arena):
         assert told(error) == (errors.SlowReader, "messages_waiting", "4")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("waiting", "limit"), [(4, "messages_waiting"), (512, "slow_seconds")])
 async def test_a_client_that_never_reads_is_cut_off_and_makes_room(arena, waiting, limit):
     changed = {"messages_waiting": waiting, "slow_seconds": 8, "streams_per_owner": 1}
@@ -769,11 +770,13 @@ async def ping_for(address, seconds):
         raise AssertionError("the arena's health changed")
 
 
+@pytest.mark.long
 async def test_a_client_that_pings_as_allowed_is_not_cut_off(arena):
     async with arena(seconds_between_pings=0.1) as client:
         assert await ping_for(client.address, 3) is None
 
 
+@pytest.mark.long
 async def test_a_client_that_pings_faster_than_allowed_is_cut_off(arena):
     async with arena() as client:
         assert await ping_for(client.address, 30) is grpc.StatusCode.UNAVAILABLE

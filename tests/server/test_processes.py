@@ -162,6 +162,7 @@ def test_a_process_that_dies_is_replaced(two, wait_until, is_alive):
     assert sum(streams_by_process(two)) == 0  # both serve their figures
 
 
+@pytest.mark.long
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_a_killed_parent_takes_its_processes_with_it(start_arena, tmp_path, wait_until, is_alive):
     arena = start_arena("--data", str(tmp_path), *TWO).opened()

@@ -86,6 +86,7 @@ def test_a_redis_that_refuses_the_connection_is_one_sentence(start_arena):
     assert "hidden" not in arena.errors
 
 
+@pytest.mark.long
 def test_a_redis_that_accepts_and_says_nothing_is_one_sentence(start_arena, taken_port):
     arena = start_arena("--port", "0", "--redis", f"redis://127.0.0.1:{taken_port}")
     assert arena.ended() == ExitCode.REFUSED

@@ -125,6 +125,7 @@ def test_reflection_describes_every_service_that_it_lists(opened, service):
         assert name in described
 
 
+@pytest.mark.long
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_ranked_mode_refuses_a_folder_that_lost_acknowledged_writes(start_arena, tmp_path):
     options = ("--port", "0", "--data", str(tmp_path))
@@ -265,6 +266,7 @@ def test_an_arena_started_at_once_after_a_kill_waits_for_the_old_redis(start_are
         assert client.get("kept") == "yes"
 
 
+@pytest.mark.long
 @pytest.mark.one_redis("is about the embedded Redis and its data folder")
 def test_an_embedded_redis_that_dies_is_started_again(start_arena, tmp_path):
     arena = start_arena("--port", "0", "--data", str(tmp_path)).opened()

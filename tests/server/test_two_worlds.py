@@ -15,6 +15,7 @@ async def test_two_worlds_that_differ_in_their_keys_show_the_same():
     assert report.compared > 200
 
 
+@pytest.mark.long
 async def test_planted_leaks_are_found():
     report = await compare(deals(5, seed=200), leaky=True)
     places = {each.place for each in report.differences}
@@ -32,6 +33,7 @@ async def test_planted_leaks_are_found():
     assert "game 4 (duel) page /games/ID" not in places
 
 
+@pytest.mark.long
 async def test_chance_that_differs_before_the_cut_shows():
     tables = [(each.name, max(each.seat_counts)) for each in rules.RULESETS.values()]
     report = await compare([with_last_result_open(*table, seed=300) for table in tables])

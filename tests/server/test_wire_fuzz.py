@@ -17,6 +17,7 @@ async def test_mutated_messages_get_an_answer_of_the_contract():
     assert report.verdict.codes["OK"] > 1_000, "messages that say something are among them"
 
 
+@pytest.mark.long
 async def test_planted_defects_are_found():
     report = await fuzz(2_000, 19, DEFECTS)
     found = "\n".join(report.verdict.findings)

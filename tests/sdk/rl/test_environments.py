@@ -33,6 +33,7 @@ def finish(env, seed, choose=lambda mask, rng: rng.choice(mask.nonzero()[0])):
     return reward, info, steps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_pettingzoo_finds_no_fault_in_the_table(name, seats):
     api_test(rl.table_env(name, seats), num_cycles=400)
