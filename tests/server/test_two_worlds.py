@@ -15,7 +15,6 @@ async def test_two_worlds_that_differ_in_their_keys_show_the_same():
     assert report.compared > 200
 
 
-@pytest.mark.long
 async def test_planted_leaks_are_found():
     report = await compare(deals(5, seed=200), leaky=True)
     places = {each.place for each in report.differences}
