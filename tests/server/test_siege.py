@@ -48,8 +48,9 @@ def with_attacks(*peaks, log_bytes=1_000):
     return {"attacks": phases}
 
 
-def test_an_attack_that_costs_others_little_breaks_no_bound():
-    assert HARMLESS.violations(Bounds()) == []
+@pytest.mark.parametrize("changed", [{}, with_attacks(150, 300, 320)])
+def test_an_attack_that_costs_others_little_breaks_no_bound(changed):
+    assert dataclasses.replace(HARMLESS, **changed).violations(Bounds()) == []
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,9 @@ def test_an_attack_that_costs_others_little_breaks_no_bound():
         (with_calls(*[Record(DECISION, 1.0, 51.0, "")] * 3), "p99 of calls"),
         (with_calls(Record(PAGE, 1.0, 101.0, "")), "p99 of the page"),
         (with_attacks(457), "memory 457 MB"),
-        (with_attacks(300, 347), "the second attack"),
+        (with_attacks(300, 457), "memory 457 MB"),
+        (with_attacks(300, 347), "the next attack"),
+        (with_attacks(300, 347, 398), "the next attack"),
         (with_attacks(300, log_bytes=6_000), "the log grew"),
         ({"unanswered": ["GetGame"]}, "not answered any more"),
         ({"harm": "5 guesses were looked up"}, "5 guesses"),

@@ -22,13 +22,17 @@ class Bounds:
     memory_extra: int = 256 * MB
     """The peak of the server's memory: so many times what it was before, and so much more."""
 
-    second_ratio: float = 1.1
-    second_extra: int = 16 * MB
-    """The peak of a second, identical attack against that of the first; the honest clients alone
-    add 0.7 MB a second until the garbage collector runs."""
+    next_ratio: float = 1.1
+    next_extra: int = 16 * MB
+    """The peak of the last of identical attacks against those before; the honest clients alone add
+    0.7 MB a second until the garbage collector runs."""
 
     log_ratio: float = 5.0
     """Bytes of log in a second, against those of the baseline."""
+
+    def has_grown(self, peaks):
+        """Whether the last of identical attacks took more memory than all before it."""
+        return len(peaks) > 1 and peaks[-1] > self.next_ratio * max(peaks[:-1]) + self.next_extra
 
 
 @dataclass
@@ -91,12 +95,11 @@ class Outcome:
                 yield f"p99 of {what} {meanwhile / before:.1f} x its baseline"
 
     def _costs(self, bounds):
-        first, *others = self.attacks
-        if first.peak > bounds.memory_ratio * self.idle + bounds.memory_extra:
-            yield f"memory {first.peak // MB} MB, from {self.idle // MB} MB"
-        for other in others:
-            if other.peak > bounds.second_ratio * first.peak + bounds.second_extra:
-                yield f"the second attack: {other.peak // MB} MB after {first.peak // MB} MB"
+        first, peaks = self.attacks[0], [each.peak for each in self.attacks]
+        if max(peaks) > bounds.memory_ratio * self.idle + bounds.memory_extra:
+            yield f"memory {max(peaks) // MB} MB, from {self.idle // MB} MB"
+        if bounds.has_grown(peaks):
+            yield f"the next attack: {peaks[-1] // MB} MB after {max(peaks[:-1]) // MB} MB"
         if self.log_is_bounded and first.log_rate > bounds.log_ratio * self.before.log_rate:
             yield f"the log grew {first.log_rate / max(self.before.log_rate, 1):.0f} x as fast"
 

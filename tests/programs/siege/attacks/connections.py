@@ -11,6 +11,7 @@ from tests.programs.siege.attacks.attack import (
     HOUR,
     LONGEST,
     NO_CANCELLATION_LIMIT,
+    NO_FAILURE_LIMIT,
     NO_PACING,
     SOURCE,
     UNLIMITED,
@@ -111,7 +112,7 @@ class RapidReset(RawAttack):
     """Opens calls and resets them at once: a hundred thousand on ten connections."""
 
     name = "rapid reset"
-    control = limit_values(**NO_CANCELLATION_LIMIT)
+    control = limit_values(**NO_CANCELLATION_LIMIT, **NO_FAILURE_LIMIT)
     CONNECTIONS = 10
     CALLS = 100_000
     BURST = 50
