@@ -356,6 +356,41 @@ async def test_the_same_request_starts_one_season(process):
         await process.administration.start_season(ADMIN, LADDER, "x", 1.5, "")
 
 
+@pytest.fixture
+def start_meanwhile(process, monkeypatch):
+    """Has somebody start a season just after the seasons are read next."""
+
+    def begin():
+        seasons = store_standings.StandingsStore.seasons
+
+        async def slow_seasons(self, ladder):
+            found = await seasons(self, ladder)
+            monkeypatch.undo()
+            await process.administration.start_season(ADMIN, LADDER, "meanwhile", None, "")
+            return found
+
+        monkeypatch.setattr(store_standings.StandingsStore, "seasons", slow_seasons)
+
+    return begin
+
+
+async def test_seasons_that_are_started_at_the_same_time_follow_each_other(
+    process, start_meanwhile
+):
+    start_meanwhile()
+    started = await process.administration.start_season(ADMIN, LADDER, "later", None, "")
+    assert started.number == 3
+    seasons, _ = await process.administration.list_seasons(LADDER, 0, "")
+    assert [each.title for each in seasons] == ["later", "meanwhile", ""]
+
+
+async def test_the_games_of_a_season_that_ends_meanwhile_are_counted(process, start_meanwhile):
+    for _ in range(3):
+        await process.result(A, B)
+    start_meanwhile()
+    assert await process.queries.games_of_season(LADDER, 1) == 3
+
+
 # --- history and head to head -----------------------------------------------------------------
 
 

@@ -132,6 +132,8 @@ class Administration:
                 return started[0]
             season = (await self._standings.head(ladder)).season
             head, rows = await live_rows(self._standings, ladder, season)
+            if head.season not in seasons:  # somebody else has just started it
+                continue
             start = await self._standings.starting_means(ladder, head.season)
             standings = Standings(
                 {name: StandingsRow.from_json(text) for name, text in rows.items()}, start

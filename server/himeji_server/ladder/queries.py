@@ -119,9 +119,9 @@ class LadderQueries:
 
     async def _season_range(self, ladder: str, season: int) -> tuple[int, int]:
         """The sequence before a season's first game, and that of its last one so far."""
-        seasons = await self._standings.seasons(ladder)
+        # In this order: a season that is over for the head has its last game among the seasons.
         head = await self._standings.head(ladder)
-        record = seasons[season]
+        record = (await self._standings.seasons(ladder))[season]
         return record.first, record.last if season < head.season else head.sequence
 
     # --- results --------------------------------------------------------------------------------
