@@ -12,7 +12,8 @@ after the socket has stopped listening.
 
 The kernel does not help where it is not Linux, and on a port that several processes share, because
 nobody knows in which order it counts their sockets. So whoever blocks an address also closes the
-connections of it that there are.
+connections that come from it all the same. And once somebody was blocked, another program of the
+same user may listen on the port, too, if it asks for that with SO_REUSEPORT.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ _SHIFT_RIGHT: Final = 0x74
 _JUMP: Final = 0x05
 _JUMP_IF_EQUAL: Final = 0x15
 _RETURN: Final = 0x06
+
+_MOST_WAITING: Final = 4
+"""A few more than the decoy has room for."""
 
 _IP_HEADER: Final = 0x1_0000_0000 - 0x10_0000
 """SKF_NET_OFF: offsets from here count from the IP header."""
@@ -180,16 +184,14 @@ class _Listener:
 
     def divert(self, instructions: list[Instruction]) -> None:
         """Have a program say who comes to the decoy; raises OSError where that is impossible."""
-        if sys.platform != "linux":
+        if not _is_linux():
             raise OSError("only Linux has SO_ATTACH_REUSEPORT_CBPF")
-        is_new = self._decoy is None
-        if self._decoy is None:
-            self._decoy = self._open_decoy()
         code = ctypes.create_string_buffer(b"".join(each.packed() for each in instructions))
         pointer = struct.pack("HL", len(instructions), ctypes.addressof(code))
+        if self._decoy is None:
+            self._decoy = self._open_decoy()
         self._socket.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_REUSEPORT_CBPF, pointer)
-        if is_new:
-            _refuse_waiting(self._decoy)
+        _refuse_waiting(self._decoy)
 
     def open_to_all(self) -> None:
         """Close the decoy; the program has no effect without SO_REUSEPORT."""
@@ -278,6 +280,10 @@ def _divert_ipv6(address: IPv6Address) -> list[Instruction]:
     ]
 
 
+def _is_linux() -> bool:
+    return sys.platform == "linux"
+
+
 def _is_listening(listener: socket.socket) -> bool:
     try:
         return listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
@@ -290,6 +296,7 @@ def _is_shared(listener: socket.socket) -> bool:
 
 
 def _refuse_waiting(decoy: socket.socket) -> None:
-    """Reset a connection that came before the program did: its client may be anybody."""
-    with contextlib.suppress(BlockingIOError):
-        decoy.accept()[0].close()
+    """Close what waits: it came just before the program did, or its client's block is over."""
+    with contextlib.suppress(OSError):  # nothing waits any more
+        for _ in range(_MOST_WAITING):
+            decoy.accept()[0].close()

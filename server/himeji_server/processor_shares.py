@@ -14,14 +14,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
-from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Final, TypeVar
 
 from himeji.rules.errors import RateLimited
 
 from himeji_server.limits import Limits
 from himeji_server.rate_limits import UNLIMITED, TokenBucket
 
-_Arguments = TypeVarTuple("_Arguments")
 _T = TypeVar("_T")
 
 _LIMIT: Final = "processor_ms_per_second"
@@ -29,8 +28,6 @@ _MOST_CLIENTS: Final = 10_000
 _FIRST_ESTIMATE_MS: Final = 1.0
 _LEAST_ESTIMATE_MS: Final = 0.5
 """So that only so many calls begin at once, however cheap the ones before them were."""
-
-_PIECES_AT_ONCE: Final = 8
 
 _STORE_COMMAND_MS: Final = 0.015
 """What a command to Redis costs beside the call's own steps: half in the pipeline, half there."""
@@ -135,6 +132,10 @@ class CallCost:
             await budget.take(ms, patient=patient)
             self._budget, self._taken_ms = budget, ms
 
+    def owe(self, client: str) -> None:
+        """Have the call charged to a client without waiting."""
+        self._budget = self._shares.budget(client)
+
     async def measure(self, call: Coroutine[Any, Any, _T]) -> _T:
         """Await the call; what it took is charged to the client for whom it waited."""
         meter = _Meter(call)
@@ -142,31 +143,30 @@ class CallCost:
         try:
             return await meter
         finally:
+            _METER.set(None)
             if self._budget is not None:
                 self._estimate.update(meter.ms)
                 self._budget.give_back(self._taken_ms - meter.ms)
 
 
-class Pacer:
-    """Does the work of one client's stream piece by piece, as its budget has time for it.
-
-    Only a few pieces wait at a time, so that the client's calls never wait behind all of them.
-    """
+class StreamCosts:
+    """The processor time that a stream takes for pieces of work, beside that of its requests."""
 
     def __init__(self, shares: ProcessorShares, estimate: CostEstimate, client: str) -> None:
+        """`estimate` is what pieces that can wait usually cost."""
         self._shares, self._estimate, self._client = shares, estimate, client
-        self._turns = asyncio.Semaphore(_PIECES_AT_ONCE)
 
-    async def do(
-        self,
-        piece: Callable[[Unpack[_Arguments]], Coroutine[Any, Any, _T]],
-        *arguments: *_Arguments,
-    ) -> _T:
-        """Await a piece of work when it is its turn."""
-        async with self._turns:
-            cost = CallCost(self._shares, self._estimate)
-            await cost.wait_for_budget(self._client, patient=True)
-            return await cost.measure(piece(*arguments))
+    async def wait(self) -> CallCost:
+        """Wait, however long, until the client has time for a piece; returns its cost."""
+        cost = CallCost(self._shares, self._estimate)
+        await cost.wait_for_budget(self._client, patient=True)
+        return cost
+
+    def owed(self) -> CallCost:
+        """The cost of a piece that cannot wait: the client's next calls wait instead."""
+        cost = CallCost(self._shares, CostEstimate())
+        cost.owe(self._client)
+        return cost
 
 
 class _Meter(Awaitable[_T]):

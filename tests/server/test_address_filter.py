@@ -99,7 +99,23 @@ def test_a_block_leaves_the_connections_that_there_are_alone(listener, blocks):
             assert client.recv(100) == b"still here"
 
 
-def test_nobody_else_gets_the_port_while_nobody_is_blocked(listener, blocks, clock):
+def test_who_waits_at_the_decoy_is_let_go_when_its_block_is_over_and_others_go_on(
+    listener, blocks, clock
+):
+    blocks.block(BLOCKED, 10)
+    address = (LOOPBACK, listener.getsockname()[1])
+    with socket.create_connection(address, 5, (BLOCKED, 0)) as waiting:
+        clock.now = 5
+        blocks.block(OTHER, 10)
+        clock.now = 10
+        blocks.expire()
+        waiting.settimeout(5)
+        assert waiting.recv(1) == b""
+    assert connects(listener, BLOCKED)
+    assert not connects(listener, OTHER)
+
+
+def test_a_program_that_asks_for_it_in_the_usual_way_never_gets_the_port(listener, blocks, clock):
     blocks.block(BLOCKED, 10)
     clock.now = 10
     blocks.expire()
@@ -161,9 +177,15 @@ def test_the_block_that_ends_first_gives_way_when_there_are_too_many(listener, b
     assert not connects(listener, MANY[MOST_BLOCKED])
 
 
-def test_the_kernel_takes_the_largest_program_again_and_again(blocks):
-    networks = [f"2001:db8:{number:x}:2::/64" for number in range(MOST_BLOCKED + 10)]
-    assert all(blocks.block(each, 10) for each in networks)
+def test_the_kernel_takes_the_largest_program_again_and_again(listener, blocks):
+    # Words above 0x7fffffff take it more instructions.
+    networks = [f"fd00:db8:ff00:{number:x}::/64" for number in range(MOST_BLOCKED + 10)]
+    with structlog.testing.capture_logs() as lines:
+        for each in networks:
+            blocks.block(each, 10)
+        blocks.block(BLOCKED, 10)
+    assert lines == []
+    assert not connects(listener, BLOCKED)
 
 
 @pytest.mark.parametrize("address", [LOOPBACK, PROXY_AT_IPV6, "unix", "unknown", "", "10.0.0.0/8"])
@@ -234,7 +256,7 @@ def test_a_port_that_others_share_is_left_alone(clock):
 
 
 def test_a_system_that_cannot_help_is_said_once_and_everybody_can_connect(listener, monkeypatch):
-    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    monkeypatch.setattr(address_filter, "_is_linux", lambda: False)
     with structlog.testing.capture_logs() as lines, closing(AddressFilter()) as blocks:
         blocks.attach(listener.fileno())
         assert blocks.block(BLOCKED, 10)
@@ -245,7 +267,7 @@ def test_a_system_that_cannot_help_is_said_once_and_everybody_can_connect(listen
 
 
 def test_a_failure_that_passes_does_not_end_the_filter(listener, blocks, monkeypatch):
-    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    monkeypatch.setattr(address_filter, "_is_linux", lambda: False)
     blocks.block(BLOCKED, 10)
     assert connects(listener, BLOCKED)
     monkeypatch.undo()

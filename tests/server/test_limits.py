@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from collections import Counter
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from himeji_server import limits as values, pagination
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.accounts.token_cache import CACHE_SECONDS, TokenCache
 from himeji_server.accounts.tokens import OWNERS_SCOPES, TokenRequest
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.launch import serve
 from himeji_server.limits import AccountLimits, Limits
 from himeji_server.names import HOUSE
@@ -349,19 +351,88 @@ async def test_games_that_wait_are_limited_until_one_of_them_waits_no_more(arena
         await eventually(client.create)
 
 
+async def with_games(client, count):
+    """So many games in which the bot has a seat."""
+    games = [await client.create() for _ in range(count)]
+    for each in games:
+        await client.join(each)
+    return games
+
+
+async def next_seated(call):
+    message = await with_timeout(call.read())
+    assert message.WhichOneof("body") == "seated"
+    return message.seated.game.game_id
+
+
 async def test_a_stream_takes_up_its_games_as_fast_as_its_owner_has_processor_time(arena):
     little = {"processor_ms_per_second": 10, "processor_ms_at_once": 2}
     async with arena(processor_wait_seconds=60, **little) as client:
-        games = [await client.create() for _ in range(8)]
-        for each in games:
-            await client.join(each)
-        before = time.monotonic()
+        games = await with_games(client, 10)
         call, welcome = await client.stream("local/one")
         assert sorted(welcome.welcome.game_ids) == sorted(games)
-        seated = [(await with_timeout(call.read())).seated.game.game_id for _ in games]
+        before = time.monotonic()
+        seated = [await next_seated(call) for _ in games]
         assert sorted(seated) == sorted(games)
-        # Each is looked at twice, for half a millisecond at least.
-        assert time.monotonic() - before >= (len(games) * 2 * 0.5 - 2) / 10
+        # Each costs half a millisecond at least; the last one is paid for afterwards.
+        assert time.monotonic() - before >= ((len(games) - 1) * 0.5 - 2) / 10
+        await call.done_writing()
+
+
+async def test_a_game_that_begins_meanwhile_does_not_wait_for_those_that_are_taken_up(arena):
+    little = {"processor_ms_per_second": 2, "processor_ms_at_once": 2}
+    async with arena(processor_wait_seconds=600, **little) as client:
+        admin = Client(client.address, "")
+        admin.metadata = client.as_administrator
+        await with_games(admin, 30)
+        call, _ = await client.stream("local/one")
+        begun = await admin.create()
+        await admin.join(begun)
+        seated = []
+        while begun not in seated:
+            seated.append(await next_seated(call))
+        assert len(seated) <= 15
+        await admin.channel.close()
+        await call.done_writing()
+
+
+async def test_games_whose_store_is_away_keep_no_others_waiting(arena, monkeypatch):
+    view, seen = GameUseCases.view, Counter()
+
+    async def away_when_followed(self, game_id):
+        seen[game_id] += game_id in away
+        if seen[game_id] > 1:
+            raise errors.StoreUnavailable("its node is away")
+        return await view(self, game_id)
+
+    async with arena() as client:
+        away = await with_games(client, 20)
+        monkeypatch.setattr(GameUseCases, "view", away_when_followed)
+        call, welcome = await client.stream("local/one")
+        assert sorted(welcome.welcome.game_ids) == sorted(away)
+        (other,) = await with_games(client, 1)
+        assert await next_seated(call) == other
+        monkeypatch.undo()
+        assert sorted([await next_seated(call) for _ in away]) == sorted(away)
+        await call.done_writing()
+
+
+async def test_a_game_that_begins_before_welcome_is_told_after_it(arena, monkeypatch):
+    games_of = GameUseCases.games_of
+
+    async def slowly(self, bot):
+        found = await games_of(self, bot)
+        monkeypatch.undo()
+        begun.append((await with_games(client, 1))[0])
+        await asyncio.sleep(0.3)  # the stream is notified meanwhile
+        return found
+
+    begun = []
+    async with arena() as client:
+        monkeypatch.setattr(GameUseCases, "games_of", slowly)
+        call, welcome = await client.stream("local/one")
+        assert welcome.HasField("welcome")
+        assert [await next_seated(call)] == begun
         await call.done_writing()
 
 

@@ -315,7 +315,7 @@ async def test_who_goes_on_opening_connections_is_blocked_for_a_while_and_nobody
 async def test_where_the_kernel_does_not_help_connections_of_a_blocked_address_are_closed(
     page, monkeypatch
 ):
-    monkeypatch.setattr(address_filter.sys, "platform", "darwin")
+    monkeypatch.setattr(address_filter, "_is_linux", lambda: False)
     few = {"page_connections_per_address": 1, "page_excess_at_once": 4, "page_excess_per_second": 1}
     async with page(block_seconds=1.0, **few) as client:
         for _ in range(6):

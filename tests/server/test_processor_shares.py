@@ -12,8 +12,8 @@ from himeji_server.names import ADMINISTRATOR, HOUSE
 from himeji_server.processor_shares import (
     CallCost,
     CostEstimate,
-    Pacer,
     ProcessorShares,
+    StreamCosts,
     count_store_command,
     is_out_of_budget,
 )
@@ -204,39 +204,30 @@ async def test_commands_to_redis_are_a_part_of_the_cost_wherever_the_call_sends_
 # Work of streams
 
 
+async def piece_of(costs):
+    return await (await costs.wait()).measure(dear_call())
+
+
 async def test_pieces_of_work_are_done_as_the_budget_allows_and_none_is_refused():
-    found = shares()
-    pacer, done = Pacer(found, CostEstimate(), "ada"), []
-
-    async def piece(number):
-        burn(DEAR_SECONDS)
-        done.append(number)
-
+    costs = StreamCosts(shares(), CostEstimate(), "ada")
     before = time.monotonic()
-    await asyncio.gather(*(pacer.do(piece, number) for number in range(10)))
-    assert done == list(range(10))
-    # 200 ms of work, of which 50 at once and the last one may have to be paid for afterwards.
-    least = (10 * DEAR_SECONDS * 1000 - 50 - 1000 * DEAR_SECONDS) / 100
+    for _ in range(6):
+        assert await piece_of(costs) == "answer"
+    # 240 ms of work, of which 50 at once, and the last one is paid for afterwards.
+    least = (5 * 2 * DEAR_SECONDS * 1000 - 50) / 100
     assert time.monotonic() - before >= least > LIMITS.processor_wait_seconds
 
 
-async def test_a_call_waits_behind_a_few_pieces_of_work_and_not_behind_all_of_them():
+async def test_a_piece_that_cannot_wait_is_paid_for_by_the_next_calls():
     found = shares()
-    pacer, done = Pacer(found, CostEstimate(), "ada"), []
-
-    async def piece(number):
-        burn(DEAR_SECONDS)
-        done.append(number)
-
-    tasks = [asyncio.create_task(pacer.do(piece, number)) for number in range(1_000)]
-    await asyncio.sleep(0)
-    await found.budget("ada").take(1)
-    assert len(done) < 20
-    for each in tasks:
-        each.cancel()
+    costs = StreamCosts(found, CostEstimate(), "ada")
+    for _ in range(4):
+        assert await costs.owed().measure(dear_call()) == "answer"
+    assert await begun_within(0.1, found.budget("ada"), 1) == ([], [0])
 
 
-async def test_house_bots_have_no_pace():
-    pacer = Pacer(shares(), CostEstimate(), HOUSE)
-    answers = await asyncio.gather(*(pacer.do(dear_call) for _ in range(20)))
-    assert answers == ["answer"] * 20
+async def test_house_bots_do_not_wait_for_pieces_of_work():
+    costs = StreamCosts(shares(), CostEstimate(), HOUSE)
+    for _ in range(20):
+        assert await piece_of(costs) == "answer"
+        assert await costs.owed().measure(dear_call()) == "answer"

@@ -110,6 +110,7 @@ async def serving(settings: Settings, store: Store, accounts: Accounts) -> Async
                 web.serving(site.build(parts), listener, settings.limits)
             )
         stack.push_async_callback(_drain, server, readiness, playing)
+        stack.callback(calls.blocks.close)  # else its decoy would listen longer than the server
         await readiness.set(ready=True)
         await server.start()
         yield Ports(port, http_port)

@@ -26,7 +26,7 @@ from himeji_server.play.request_slots import OwnerSlots
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
 from himeji_server.play.subscriptions import Subscriptions
-from himeji_server.processor_shares import Pacer
+from himeji_server.processor_shares import StreamCosts
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
@@ -55,20 +55,25 @@ class Session:
         hello: Hello,
         *,
         slots: OwnerSlots,
-        pacer: Pacer,
+        costs: StreamCosts,
     ) -> None:
-        """`pacer` takes up the bot's games: a stream may be opened often, and have many."""
+        """`costs` are those of taking up games: a stream may be opened often, and have many."""
         self.player = player
         self.stream = new_stream(player.version)
         self._use_cases = use_cases
         self._stopped = False
         self._connected = False
+        self._welcomed = False
+        self._resumed = False
+        self._seated_early: list[str] = []
+        """Games that began before Welcome was sent: clients hear of nothing before it."""
+
         self._writer = StreamWriter(use_cases.limits)
         self.close = self._writer.close
         self._ladder = LadderStream(queue_commands, player)
-        self._pacer = pacer
+        self._costs = costs
         self._subscriptions = Subscriptions(
-            use_cases, self._ladder, player, hello, self._writer, pacer=pacer
+            use_cases, self._ladder, player, hello, self._writer, costs=costs
         )
         self._dispatcher = Dispatcher(
             use_cases,
@@ -130,9 +135,10 @@ class Session:
         if holder != self.stream:
             self.close(StreamEnd.taken_over())
             return
-        for game_id in await self._use_cases.games_of(bot):
-            self._subscriptions.follow(game_id)
-        await self._consider_invitations()
+        if self._resumed:
+            for game_id in await self._use_cases.games_of(bot):
+                self._subscriptions.follow(game_id)
+            await self._consider_invitations()
         for message in await self._ladder.keep_places():
             self._writer.send(message)
 
@@ -143,7 +149,10 @@ class Session:
         try:
             kind, _, subject = event
             if kind is BotNotificationKind.SEATED:
-                self._subscriptions.follow(subject)
+                if self._welcomed:
+                    self._subscriptions.follow(subject)
+                else:
+                    self._seated_early.append(subject)
             elif kind in _OUT_OF_QUEUE:
                 message = ServerMessage()
                 self._ladder.left(message, _OUT_OF_QUEUE[kind](subject))
@@ -160,7 +169,7 @@ class Session:
         """Take over from any other stream of the bot, say Welcome, and resume its games."""
         await self._use_cases.open_stream(self.player, self.stream)
         self._connected = True
-        unfinished = await self._unfinished()
+        unfinished = await self._costs.owed().measure(self._unfinished())
         answer = ServerMessage(request_id=hello_id)
         answer.welcome.protocol_version = PROTOCOL
         answer.welcome.server = f"himeji/{himeji.__version__}"
@@ -172,10 +181,14 @@ class Session:
         answer.welcome.game_ids.extend(unfinished)
         answer.welcome.ladders.extend(await self._ladder.ladders())
         self._writer.send(answer)
-        resumed = sorted(self._subscriptions.resumed.keys() - set(unfinished))
-        async for game_id in in_slices([*unfinished, *resumed]):
+        self._welcomed = True
+        for game_id in self._seated_early:
             self._subscriptions.follow(game_id)
+        resumed = sorted(self._subscriptions.resumed.keys() - set(unfinished))
+        for game_id in [*unfinished, *resumed]:
+            await self._subscriptions.take_up(game_id)
         await self._consider_invitations()  # those that came while it was away
+        self._resumed = True
 
     async def _consider_invitations(self) -> None:
         if self._subscriptions.accepts_invitations:
@@ -184,7 +197,7 @@ class Session:
     async def _unfinished(self) -> list[str]:
         """The games that are not over in which the bot has a seat."""
         games = await self._use_cases.games_of(self.player.bot)
-        return [each for each in games if await self._pacer.do(self._is_unfinished, each)]
+        return [each async for each in in_slices(games) if await self._is_unfinished(each)]
 
     async def _is_unfinished(self, game_id: str) -> bool:
         """Whether the bot has a seat in a game that is not over; forgets one that is."""

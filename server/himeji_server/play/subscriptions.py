@@ -34,7 +34,7 @@ from himeji_server.ladder.ready_check import has_failed
 from himeji_server.ladder.stream import LadderStream
 from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import StreamWriter
-from himeji_server.processor_shares import Pacer
+from himeji_server.processor_shares import CallCost, StreamCosts
 from himeji_server.store import StoreRefusedError
 from himeji_server.store.game_records import OVER, WAITING
 
@@ -52,9 +52,9 @@ class Subscriptions:
         hello: Hello,
         writer: StreamWriter,
         *,
-        pacer: Pacer,
+        costs: StreamCosts,
     ) -> None:
-        self._use_cases, self._writer, self._pacer = use_cases, writer, pacer
+        self._use_cases, self._writer, self._costs = use_cases, writer, costs
         self._ladder, self._player = ladder, player
         self.accepts_invitations = hello.accept_invitations
         self._inviters = frozenset(hello.invitations_from)  # empty: everybody
@@ -68,10 +68,18 @@ class Subscriptions:
 
     def follow(self, game_id: str) -> None:
         """Send what happens in a game from now on; following it twice is the same as once."""
-        known = (self._games, self._opening, self._over)
-        if not any(game_id in each for each in known):
+        if not self._is_known(game_id):
             self._opening.add(game_id)
-            self._writer.start(self._pacer.do, self._open, game_id)
+            self._writer.start(self._open, game_id, self._costs.owed())
+
+    async def take_up(self, game_id: str) -> None:
+        """Follow one of many games as soon as the bot's owner has processor time for it."""
+        if not self._is_known(game_id):
+            self._opening.add(game_id)
+            self._writer.start(self._open, game_id, await self._costs.wait())
+
+    def _is_known(self, game_id: str) -> bool:
+        return any(game_id in each for each in (self._games, self._opening, self._over))
 
     def consider(self, invitations: Sequence[str]) -> None:
         """Accept those of the bot's invitations that the client wants to accept.
@@ -83,24 +91,35 @@ class Subscriptions:
             if game_id not in self._passed_over:
                 self.follow(game_id)
 
-    async def _open(self, game_id: str) -> None:
-        """Take the seat that is meant for the bot, if it wants that, and begin to follow."""
+    async def _open(self, game_id: str, cost: CallCost) -> None:
+        """Begin to follow a game; waits for the store."""
+        while not await cost.measure(self._try_to_open(game_id)):
+            await asyncio.sleep(POLL_SECONDS)
+            cost = self._costs.owed()
+
+    async def _try_to_open(self, game_id: str) -> bool:
+        """Take the seat that is meant for the bot, if it wants that, and begin to follow.
+
+        False if the store is away.
+        """
         try:
             view = await self._load(game_id)
+        except StoreUnavailable:
+            return False
         except HimejiError as error:
+            self._opening.discard(game_id)
             if game_id in self.resumed:
                 self._writer.send(ServerMessage(rejected=rejection(error, game_id)))
             if isinstance(error, UnknownGame):
                 await self._forget_invitation(game_id)
-            return
-        finally:
-            self._opening.discard(game_id)
+            return True
+        self._opening.discard(game_id)
         if not self._ladder.seats(view):
             if game_id in self.resumed:
                 del self.resumed[game_id]  # once
                 self._reject(game_id)
             await self._pass_over(view)
-            return
+            return True
         self._games[game_id] = GameFeed(
             bot=self._player.bot,
             ladder=self._ladder,
@@ -111,21 +130,15 @@ class Subscriptions:
             events=self.resumed.get(game_id, 0),
         )
         self._on_change(self._use_cases.subscribe(view, self._on_change, self._on_gone))
+        return True
 
     async def _load(self, game_id: str) -> GameView:
-        """The game, with the bot in the seat that is meant for it; waits for the store."""
-        while True:
-            try:
-                await self._use_cases.register(game_id)
-                view = await self._use_cases.view(game_id)
-                if self.accepts_invitations:
-                    view = await self._use_cases.accept_invitations(
-                        self._player, view, self._inviters
-                    )
-            except StoreUnavailable:
-                await asyncio.sleep(POLL_SECONDS)
-            else:
-                return view
+        """The game, with the bot in the seat that is meant for it."""
+        await self._use_cases.register(game_id)
+        view = await self._use_cases.view(game_id)
+        if self.accepts_invitations:
+            view = await self._use_cases.accept_invitations(self._player, view, self._inviters)
+        return view
 
     async def _pass_over(self, view: GameView) -> None:
         """Look no more at an invitation that was not accepted, whether it still stands or not."""

@@ -45,8 +45,8 @@ _PAUSE_SECONDS: Final = 0.05
 
 _LOG_SECONDS: Final = 10.0
 _MOST_LOGGED: Final = 10
-_FLOODS_PER_SECOND: Final = 1
 _FLOODS_AT_ONCE: Final = 3
+_SECONDS_BETWEEN_FLOODS: Final = 20
 """How often an address may be that of a flood before it is blocked although others are there."""
 
 _HOUSE: Final[Client] = ("owner", HOUSE)
@@ -71,9 +71,7 @@ class ConnectionWatch:
         """How often addresses were blocked since then."""
 
         self._filter = calls.blocks
-        self._tolerated = RateLimiter(
-            "floods_per_second", _FLOODS_PER_SECOND, at_once=_FLOODS_AT_ONCE
-        )
+        self._tolerated = RateLimiter("", 1, _FLOODS_AT_ONCE * _SECONDS_BETWEEN_FLOODS)
 
     async def run(self) -> NoReturn:
         """Watch; returns only by being cancelled."""
@@ -168,10 +166,14 @@ class ConnectionWatch:
     ) -> set[Endpoint]:
         """Block floods; returns their connections, and those of strangers at blocked addresses."""
         found: set[Endpoint] = set()
-        for client, address in {(each.client, each.address) for each in floods}:
-            own = by_client.get(client, ())
-            found.update(each for each in own if _address(each) == address)
-            if not (self._has_others(address, client) and self._is_tolerated(address)):
+        clients: defaultdict[str, set[Client]] = defaultdict(set)
+        for each in floods:
+            clients[each.address].add(each.client)
+        for address, flooding in clients.items():
+            for client in flooding:
+                own = by_client.get(client, ())
+                found.update(each for each in own if _address(each) == address)
+            if not (self._has_others(address, flooding) and self._is_tolerated(address)):
                 self._block(address)
         if len(self._filter):
             for (kind, name), endpoints in by_client.items():
@@ -184,15 +186,15 @@ class ConnectionWatch:
     def _is_tolerated(self, address: str) -> bool:
         """Whether the floods of an address are so few that closing their connections is enough."""
         try:
-            self._tolerated.acquire(address)
+            self._tolerated.acquire(address, _SECONDS_BETWEEN_FLOODS)
         except RateLimited:
             return False
         return True
 
-    def _has_others(self, address: str, client: Client) -> bool:
+    def _has_others(self, address: str, clients: Collection[Client]) -> bool:
         """Whether another owner or an administrator has an open connection from an address."""
         return any(
-            each.is_unlimited or each.owner not in ("", client[1])
+            each.is_unlimited or (each.owner and each.client not in clients)
             for each in self._calls.connections.values()
             if each.address == address and each.endpoint in self._sockets
         )

@@ -21,7 +21,7 @@ from himeji_server.names import HOUSE
 from himeji_server.play.request_slots import RequestSlots
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.processor_shares import CostEstimate, Pacer, ProcessorShares
+from himeji_server.processor_shares import CostEstimate, ProcessorShares, StreamCosts
 from himeji_server.rate_limits import ConcurrencyLimit, exceeded, too_slow
 from himeji_server.request_limits import check_fields
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
@@ -108,7 +108,7 @@ class PlayService:
             player,
             hello,
             slots=self._request_slots.of(caller),
-            pacer=Pacer(self._processor_shares, self._cost_of_a_game, caller.limit_key),
+            costs=StreamCosts(self._processor_shares, self._cost_of_a_game, caller.limit_key),
         )
 
     def _request_limits(self, caller: Caller) -> Limits:

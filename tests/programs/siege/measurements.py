@@ -31,8 +31,16 @@ class Bounds:
     """Bytes of log in a second, against those of the baseline."""
 
     def has_grown(self, peaks):
-        """Whether the last of identical attacks took more memory than all before it."""
-        return len(peaks) > 1 and peaks[-1] > self.next_ratio * max(peaks[:-1]) + self.next_extra
+        """Whether the last of identical attacks took more memory than all before it.
+
+        After one that did, half as much again is more, too.
+        """
+        *earlier, last = peaks
+        if not earlier:
+            return False
+        if last > self.next_ratio * max(earlier) + self.next_extra:
+            return True
+        return self.has_grown(earlier) and last - earlier[-1] > (earlier[-1] - earlier[-2]) / 2
 
 
 @dataclass
