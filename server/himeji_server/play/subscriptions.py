@@ -77,6 +77,7 @@ class Subscriptions:
         if not self._is_known(game_id):
             self._opening.add(game_id)
             self._writer.start(self._open, game_id, await self._costs.wait())
+            await asyncio.sleep(0)  # it begins now, and not at once with all the others
 
     def _is_known(self, game_id: str) -> bool:
         return any(game_id in each for each in (self._games, self._opening, self._over))
