@@ -1,19 +1,20 @@
 """Blocks addresses of clients, and has the Linux kernel keep them away from listening sockets.
 
-While anybody is blocked, a second socket listens at the same address and port: a decoy, from which
-nobody accepts connections. A classic BPF program (SO_ATTACH_REUSEPORT_CBPF, which needs no rights)
-sends blocked addresses there and everybody else to the socket itself. The decoy has room for one
-connection that waits; what would open others the kernel drops, and it costs the process nothing.
+While an address is blocked, a second socket, the decoy, listens on the same address and port; the
+process never accepts its connections. A classic BPF program (SO_ATTACH_REUSEPORT_CBPF, which needs
+no privileges) sends new connections of blocked addresses to the decoy and all others to the real
+socket. The decoy's queue has room for one connection; the kernel drops further attempts, at no cost
+to the process.
 
 Invariants: 127.0.0.1 and ::1 are never blocked, because proxies on this machine and house bots have
 them. At most 256 addresses are blocked at once. A socket is used by a duplicate of its descriptor,
 so that a number that was closed and is used again is never touched; the duplicate is let go soon
 after the socket has stopped listening.
 
-The kernel does not help where it is not Linux, and on a port that several processes share, because
-nobody knows in which order it counts their sockets. So whoever blocks an address also closes the
-connections that come from it all the same. And once somebody was blocked, another program of the
-same user may listen on the port, too, if it asks for that with SO_REUSEPORT.
+This works on Linux only, and not on a port that several processes share, because the program
+selects a socket by its index and the indexes of other processes' sockets are unknown. Callers must
+therefore also close connections that a blocked address still opens. After the first block, another
+program of the same user can bind the port if it sets SO_REUSEPORT.
 """
 
 from __future__ import annotations

@@ -150,20 +150,20 @@ class CallCost:
 
 
 class StreamCosts:
-    """The processor time that a stream takes for pieces of work, beside that of its requests."""
+    """Charges a stream's client for work that is not the handling of a request."""
 
     def __init__(self, shares: ProcessorShares, estimate: CostEstimate, client: str) -> None:
-        """`estimate` is what pieces that can wait usually cost."""
+        """`estimate` is the usual cost of work that can wait."""
         self._shares, self._estimate, self._client = shares, estimate, client
 
     async def wait(self) -> CallCost:
-        """Wait, however long, until the client has time for a piece; returns its cost."""
+        """Wait until the client's budget allows more work, without a timeout; returns its cost."""
         cost = CallCost(self._shares, self._estimate)
         await cost.wait_for_budget(self._client, patient=True)
         return cost
 
     def owed(self) -> CallCost:
-        """The cost of a piece that cannot wait: the client's next calls wait instead."""
+        """The cost of work that starts at once: the client's next calls wait longer instead."""
         cost = CallCost(self._shares, CostEstimate())
         cost.owe(self._client)
         return cost

@@ -11,8 +11,8 @@ closed, so that a new client of the same address still gets in. House bots are n
 
 The address of a flood is blocked, and connections from there without a token are closed with those
 of the flood. If another owner is connected from there, the address is blocked only when the flood
-goes on although its connections were closed; the owner's stay open even then. Connections
-that were accepted all the same are closed at the next look, 50 ms after their first call.
+continues after its connections were closed; the other owner's connections stay open. Where the
+kernel does not filter, a new connection of a blocked address is closed after its first call.
 """
 
 from __future__ import annotations
