@@ -87,8 +87,10 @@ class Limits:
     request_seconds: float = 10.0
     """How long the message of a unary call may take to arrive."""
 
-    unread_bytes: int = 32 << 20
-    """Answers that one owner or one address without a token has not read yet."""
+    unread_bytes_per_address: int = 8 << 20
+    """Answers that strangers have not read yet: a hundred of the largest ones."""
+
+    unread_bytes_per_owner: int = 32 << 20
 
     failures_per_second: int = 100
     failures_at_once: int = 200

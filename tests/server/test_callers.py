@@ -50,6 +50,7 @@ WHO_AM_I = "/himeji.v1.AccountService/WhoAmI"
 HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 BASE = rules_pb2.GetRulesetRequest(ruleset="base").SerializeToString()
+MATCHA = rules_pb2.GetRulesetRequest(ruleset="matcha").SerializeToString()
 FOR_EVER = 1_000_000
 
 
@@ -308,8 +309,20 @@ async def test_calls_in_flight_of_an_address_are_limited():
 
 
 async def test_bytes_of_unread_answers_are_limited():
-    assert await answers_given(36, unread_bytes=200_000) < 10
+    assert await answers_given(36, unread_bytes_per_address=200_000) < 10
     assert await answers_given(36) == 36
+
+
+async def test_unread_answers_of_an_owner_do_not_count_for_the_address():
+    calls = CallsInFlight(Limits(unread_bytes_per_address=100, unread_bytes_per_owner=300))
+    ada = Caller("ada", "ada.0", frozenset({SCOPE_READ}))
+    for _ in range(4):
+        call = calls.begin(f"ipv4:{STRANGER}:1")
+        call.charge_to(ada, stream=False)
+        call.answer(100)
+    with pytest.raises(errors.LimitExceeded, match="300 bytes of answers wait for you"):
+        calls.begin(f"ipv4:{STRANGER}:1").charge_to(ada, stream=False)
+    calls.begin(f"ipv4:{STRANGER}:1").check()
 
 
 async def test_who_has_twice_the_calls_that_are_allowed_is_cut_off_and_others_are_not():
@@ -531,6 +544,19 @@ async def test_a_client_that_goes_on_although_it_is_refused_is_blocked():
         for _ in range(10):
             guessing.call(WHO_AM_I)
         await eventually(guessing.is_closed)
+        await eventually_gets_in(server, expected=False)
+
+
+@pytest.mark.parametrize("request_bytes", [BASE, MATCHA])
+async def test_a_client_that_asks_for_more_and_more_answers_and_reads_none_is_blocked(
+    request_bytes,
+):
+    """The answer for Matcha is one of those that are refused when they are ready."""
+    async with serving(unread_bytes_per_address=200_000, **FEW_FAILURES) as server:
+        deaf = server.connect(window=0)
+        for _ in range(20):
+            deaf.call(RULESET, request_bytes)
+        await eventually(deaf.is_closed)
         await eventually_gets_in(server, expected=False)
 
 

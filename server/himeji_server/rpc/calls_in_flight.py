@@ -76,8 +76,19 @@ class _Use:
 
     limit: str
     allowed: int
+    unread_limit: str
+    allowed_bytes: int
     calls: int = 0
     unread_bytes: int = 0
+
+    def unread_error(self) -> LimitExceeded:
+        """The error for a caller that has to read first."""
+        most = self.allowed_bytes
+        error = exceeded(
+            self.unread_limit, most, "more than {} bytes of answers wait for you: read"
+        )
+        error.details[RETRY_AFTER] = str(_RETRY_MS)
+        return error
 
 
 class Call:
@@ -88,7 +99,7 @@ class Call:
     def __init__(self, calls: CallsInFlight, connection: Connection) -> None:
         self.connection = connection
         self.refused = False
-        """Whether it was one too many."""
+        """Whether its client has too much in flight."""
 
         self._calls = calls
         self._began = time.monotonic()
@@ -107,8 +118,8 @@ class Call:
             error = exceeded(use.limit, use.allowed, "you may have {} calls in flight")
             error.details[RETRY_AFTER] = str(_RETRY_MS)
             raise error
-        if use.unread_bytes > self._calls.limits.unread_bytes:
-            raise self._calls.unread_error()
+        if use.unread_bytes > use.allowed_bytes:
+            raise use.unread_error()
         self.refused = False
 
     def charge_to(self, caller: Caller, *, stream: bool) -> None:
@@ -125,10 +136,12 @@ class Call:
 
     def answer(self, size: int) -> None:
         """Note that an answer of so many bytes is handed to gRPC now; raises LimitExceeded."""
-        unread = self._use.unread_bytes + size
-        if size > _LARGE_ANSWER and unread > self._calls.limits.unread_bytes:
-            raise self._calls.unread_error()
-        self._use.unread_bytes = unread
+        use = self._use
+        unread = use.unread_bytes + size
+        if size > _LARGE_ANSWER and unread > use.allowed_bytes:
+            self.refused = True
+            raise use.unread_error()
+        use.unread_bytes = unread
         self._unread_bytes += size
         self._calls.unread.setdefault(self, time.monotonic())
 
@@ -267,13 +280,6 @@ class CallsInFlight:
         """Whether a connection is being closed, so that its calls need no answer."""
         return connection in self.to_close or connection in self.closed
 
-    def unread_error(self) -> LimitExceeded:
-        """The error for a caller that has to read first."""
-        most = self.limits.unread_bytes
-        error = exceeded("unread_bytes", most, "more than {} bytes of answers wait for you: read")
-        error.details[RETRY_AFTER] = str(_RETRY_MS)
-        return error
-
     def take(self, caller: Client) -> _Use:
         """Count one more call of a caller."""
         use = self._uses.get(caller)
@@ -290,9 +296,16 @@ class CallsInFlight:
             del self._uses[caller]
 
     def _new_use(self, kind: str, name: str) -> _Use:
+        limits = self.limits
         if kind == "address":
-            limits = self.limits
-            return _Use("calls_in_flight_per_address", limits.calls_in_flight_per_address)
+            return _Use(
+                "calls_in_flight_per_address",
+                limits.calls_in_flight_per_address,
+                "unread_bytes_per_address",
+                limits.unread_bytes_per_address,
+            )
         if kind == "stream" or name == HOUSE:
-            return _Use("", 1 << 31)
-        return _Use("calls_in_flight_per_owner", self.limits.calls_in_flight_per_owner)
+            calls, most = "", 1 << 31
+        else:
+            calls, most = "calls_in_flight_per_owner", limits.calls_in_flight_per_owner
+        return _Use(calls, most, "unread_bytes_per_owner", limits.unread_bytes_per_owner)

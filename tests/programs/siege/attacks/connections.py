@@ -50,7 +50,7 @@ class UnreadAnswers(RawAttack):
 
     name = "unread answers"
     control = limit_values(
-        unread_bytes=UNLIMITED,
+        unread_bytes_per_address=UNLIMITED,
         calls_in_flight_per_address=UNLIMITED,
         slow_seconds=HOUR,
         calls_per_second=UNLIMITED,
