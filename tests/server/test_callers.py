@@ -7,6 +7,7 @@ import socket
 import time
 import tracemalloc
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from functools import partial
 from types import SimpleNamespace
 
 import grpc
@@ -376,11 +377,17 @@ async def test_the_oldest_connections_of_an_address_that_has_too_many_are_closed
         await never(lambda: any(each.is_closed() for each in many))
 
 
+def has_connections_of_ada(server, least):
+    return [each.owner for each in server.calls.connections.values()].count("ada") >= least
+
+
 async def test_a_connection_with_a_token_counts_for_its_owner():
     async with serving(connections_per_address=5, connections_per_owner=10) as server:
-        known = [server.connect() for _ in range(12)]
-        for connection in known:
-            connection.call(WHO_AM_I, token="ada")
+        known = []
+        for number in range(12):  # one by one: until its token is verified, each is a stranger's
+            known.append(server.connect())
+            known[-1].call(WHO_AM_I, token="ada")
+            await eventually(partial(has_connections_of_ada, server, min(number + 1, 10)))
         await eventually(lambda: len(server.open_connections(known)) == 10)
         strangers = [server.connect() for _ in range(12)]
         await eventually(lambda: len(server.open_connections(strangers)) == 5)
