@@ -1,6 +1,7 @@
 """The command `himeji match`: same deals from every seat, on all cores, resumable."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from himeji import rules
 from himeji.rules.errors import InvalidRequest
+from himeji_sdk._commands.match import match as match_command
 from himeji_sdk.match import Fault, GameResult, Group, Match, MatchRunner, Tally
 from himeji_sdk.match._match_file import MatchFile
 from himeji_sdk.match._report import as_json, print_report
@@ -319,3 +322,20 @@ def test_ctrl_c_tells_what_is_known_and_loses_no_group(tmp_path, wait_until):
     assert "Traceback" not in errors
     groups = len(state.read_text().splitlines()) - 1
     assert f"in {groups} groups" in told
+
+
+def test_ctrl_c_between_the_file_and_the_count_is_too_early(tmp_path, monkeypatch):
+    """A group that is in the file is counted, whenever the signal comes."""
+    add = MatchFile.add
+
+    def add_and_interrupt(self, group):
+        add(self, group)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(MatchFile, "add", add_and_interrupt)
+    state = tmp_path / "match.jsonl"
+    command = ["random", "random", "--games", "1000", "--cores", "1", "--state", str(state)]
+    result = CliRunner().invoke(match_command, command)
+    assert result.exit_code == 130
+    assert "in 1 groups" in result.output
+    assert len(state.read_text().splitlines()) == 2

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -151,9 +153,10 @@ def _run(progress: _MatchProgress, file: MatchFile | None, cores: int) -> bool:
         with progress_bar() as bar:
             task = bar.add_task("", total=progress.end, completed=progress.tally.groups)
             for group in _groups(progress, cores):
-                if file is not None:
-                    file.add(group)
-                progress.add(group)
+                with _ctrl_c_waits():  # what is told is what is kept
+                    if file is not None:
+                        file.add(group)
+                    progress.add(group)
                 bar.update(task, advance=1, description=_status(progress))
     except KeyboardInterrupt:
         return True
@@ -163,6 +166,19 @@ def _run(progress: _MatchProgress, file: MatchFile | None, cores: int) -> bool:
         if file is not None:
             file.close()
     return False
+
+
+@contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """Keep a Ctrl-C back until the block is over."""
+    came = []
+    handler = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _groups(progress: _MatchProgress, cores: int) -> Iterator[Group]:
