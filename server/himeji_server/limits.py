@@ -194,6 +194,9 @@ class Limits:
     games_read_per_page: int = 100
     """Games that a page of a list is made from, whether they fit its filter or not."""
 
+    games_compared: int = 2_000
+    """Games that a head-to-head record is made from, all ladders together."""
+
     wait_seconds: float = 30.0
     """How long GetDecision waits at most, even if the request says longer."""
 

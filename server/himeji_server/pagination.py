@@ -1,7 +1,8 @@
 """What requests for lists have in common: the page size, page tokens, and filters by an enum.
 
 A page token holds a cursor, after which the next page begins, and a digest of the query, so that
-it is refused if the query has changed. It is not secret, and its format may change.
+it is refused if the query has changed. It is not secret, and its format may change. A client can
+make tokens of its own, so a cursor is checked like everything that comes from outside.
 """
 
 import base64
@@ -16,6 +17,7 @@ from himeji.rules.errors import InvalidRequest
 STANDARD_SIZE: Final = 50
 LARGEST_SIZE: Final = 500
 _LONGEST_TOKEN: Final = 500
+_LARGEST_NUMBER: Final = 10**12
 
 
 def size(requested: int) -> int:
@@ -48,12 +50,24 @@ def cursor(page_token: str, *query: object) -> str:
         digest, found = json.loads(raw)
     except (binascii.Error, ValueError, TypeError, RecursionError):
         digest, found = None, None
-    if digest != _digest(query) or not isinstance(found, str):
-        raise InvalidRequest(
-            "the page token is not one of this list, or belongs to another query",
-            {"field": "page_token"},
-        )
+    if digest != _digest(query) or not isinstance(found, str) or not found.isascii():
+        raise refused()
     return found
+
+
+def number(text: str) -> int:
+    """The number in a cursor; raises InvalidRequest."""
+    if not (text.isdecimal() and int(text[:_LONGEST_TOKEN]) < _LARGEST_NUMBER):
+        raise refused()
+    return int(text)
+
+
+def refused() -> InvalidRequest:
+    """The error for a page token that the server did not make, or made for another query."""
+    return InvalidRequest(
+        "the page token is not one of this list, or belongs to another query",
+        {"field": "page_token"},
+    )
 
 
 def _digest(query: tuple[object, ...]) -> str:

@@ -15,9 +15,11 @@ from himeji.rules.errors import (
 )
 from himeji.v1.admin_service_pb2 import AuditKind
 from himeji.v1.game_pb2 import EndReason, GameResult
+from himeji_server import pagination
 from himeji_server.ladder.rating import BEGINNER, UNCERTAINTY, updated
 from himeji_server.ladder.recomputation_jobs import Recomputed
 from himeji_server.ladder.standings import row_name
+from himeji_server.limits import Limits
 from himeji_server.store import keys, standings as store_standings
 from himeji_server.store.audit import FIRST_LINK, link
 
@@ -272,7 +274,8 @@ async def test_a_voided_game_is_as_if_it_had_never_been_rated(process):
     (entry,) = await audited(process, AuditKind.AUDIT_KIND_ADJUDICATION)
     assert entry.game_id == wrong
     assert entry.message == "voided: the server was out of order"
-    assert (await process.queries._head_to_head(LADDER, A, C)).games == 0
+    await process.result(A, B, C, ladder="base-3p")
+    assert [each.ladder for each in await process.queries.head_to_head(A, C, "")] == ["base-3p"]
 
 
 async def test_a_game_that_is_voided_before_it_was_rated_is_not_rated_later(process):
@@ -416,6 +419,68 @@ async def test_history_goes_back_in_pages_over_all_ladders(process):
     assert all(each.result.seats[each.seat].bot == A for each in whole)
     only, _ = await process.queries.history(A, "base-3p", 0, 0, "")
     assert len(only) == 3
+
+
+async def test_history_in_page_tokens_that_the_server_did_not_make_ends(process):
+    for _ in range(3):
+        await process.result(A, B)
+    ladders = process.queries.ladders.names
+
+    async def page(*counts):
+        token = pagination.token(",".join(counts), "history", A, *ladders, 0)
+        return await with_timeout(process.queries.history(A, "", 0, 0, token))
+
+    entries, following = await page(*["999999999"] * len(ladders))
+    assert len(entries) == 3
+    assert not following
+    assert await page(*["0"] * len(ladders)) == ([], "")
+    for counts in (["1"], ["x"] * len(ladders), ["-1"] * len(ladders), ["9" * 30] * len(ladders)):
+        with pytest.raises(InvalidRequest, match="page token"):
+            await page(*counts)
+
+
+async def test_history_of_one_version_reads_a_limited_number_of_games(process, monkeypatch):
+    for _ in range(30):
+        await process.result(A, B)
+    monkeypatch.setattr(process.use_cases, "limits", Limits(games_read_per_page=10))
+    read = count_entries(process, monkeypatch)
+    entries, token = await process.queries.history(A, LADDER, 7, 5, "")
+    assert (entries, len(read)) == ([], 10)
+    pages = 1
+    while token:
+        entries, token = await process.queries.history(A, LADDER, 7, 5, token)
+        pages += 1
+    assert pages == 3
+    assert len(read) == 30
+    read.clear()
+    await process.queries.history(A, "", 0, 5, "")
+    assert len(read) == 5
+
+
+async def test_head_to_head_reads_a_limited_number_of_games(process, monkeypatch):
+    for _ in range(8):
+        await process.result(A, B)
+    for _ in range(4):
+        await process.result(A, C)
+    read = count_entries(process, monkeypatch)
+    (record,) = await process.queries.head_to_head(A, C, LADDER)
+    assert (record.games, len(read)) == (4, 4)
+    monkeypatch.setattr(process.use_cases, "limits", Limits(games_compared=3))
+    (record,) = await process.queries.head_to_head(A, B, LADDER)
+    assert (record.games, len(read)) == (3, 7)
+
+
+def count_entries(process, monkeypatch):
+    """The sequences of all entries that are read from now on."""
+    standings, read = process.queries._standings, []
+    entries = standings.entries
+
+    async def counted(ladder, sequences):
+        read.extend(sequences)
+        return await entries(ladder, sequences)
+
+    monkeypatch.setattr(standings, "entries", counted)
+    return read
 
 
 async def test_head_to_head_counts_wins_ties_and_margins(process):

@@ -789,7 +789,9 @@ Global___GetHeadToHeadResponse: _TypeAlias = GetHeadToHeadResponse  # noqa: Y015
 
 @_typing.final
 class HeadToHead(_message.Message):
-    """What two bots did against each other on a ladder, all versions together."""
+    """What two bots did against each other on a ladder, all versions together. It is made from the
+    newest games of the bot that has fewer; how many count is limited.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

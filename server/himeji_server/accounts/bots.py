@@ -125,9 +125,8 @@ class Bots:
         bot = await self.get(name)
         size, query = pagination.size(page_size), ("versions", name)
         place = pagination.cursor(page_token, *query)
-        if place and not (place.isdecimal() and len(place) < 10):
-            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
-        last = int(place) - 1 if place else bot.newest_version
+        last = pagination.number(place) - 1 if place else bot.newest_version
+        last = min(last, bot.newest_version)
         first = max(last - size + 1, 1)
         found = await self._store.versions(bot.name, first, last) if last > 0 else []
         next_page_token = pagination.token(str(first), *query) if first > 1 else ""

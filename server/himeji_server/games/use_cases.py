@@ -496,7 +496,7 @@ class GameUseCases:
 def _position(cursor: str) -> bytes:
     """The position that a page token holds, nothing for the first page; raises InvalidRequest."""
     if cursor and not _POSITION.fullmatch(cursor):
-        raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+        raise pagination.refused()
     return bytes.fromhex(cursor)
 
 

@@ -1,7 +1,7 @@
 """The read side of the ladder: ladders, queues, standings and results."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from operator import itemgetter
 from typing import Final, TypeVar
 
@@ -20,6 +20,7 @@ from himeji_server import names, pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.use_cases import GameUseCases
+from himeji_server.ladder import head_to_head, history
 from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.messages import ladder_message, standing_message, ticket_message
 from himeji_server.ladder.standings import StandingsRow
@@ -28,9 +29,6 @@ from himeji_server.store.standings import RatedEntry
 from himeji_server.tasks import in_slices, wait_for
 
 POLL_SECONDS: Final = 0.5
-MAX_COMPARED: Final = 5_000
-"""How many common games of two bots a head-to-head record counts, the newest first."""
-
 _Each = TypeVar("_Each")
 
 
@@ -129,41 +127,30 @@ class LadderQueries:
     async def history(
         self, bot: str, ladder: str, version: int, page_size: int, page_token: str
     ) -> tuple[list[HistoryEntry], str]:
-        """A page of a bot's rated games, the newest first, of one ladder or of all."""
+        """A page of a bot's rated games, the newest first, of one ladder or of all.
+
+        It reads a limited number of games, however few of them are of the version: then the page
+        is short, or empty, and the next one goes on from there.
+        """
         name = str(names.bot_name(bot))
         ladders = self.ladders.names_of(ladder)
-        size, query = pagination.size(page_size), ("history", name, ladder, version)
-        cursors = _cursors(pagination.cursor(page_token, *query), ladders)
-        if not cursors:
-            lengths = [len(await self._standings.history(each, name)) for each in ladders]
-            cursors = dict(zip(ladders, lengths, strict=True))
-            if not any(lengths):
-                await self._use_cases.check_bot_exists(name)
-        found: list[RatedResult] = []
-        while len(found) < size and any(cursors.values()):
-            newest = await self._newest(name, cursors, size)
-            for result in newest[: size - len(found)]:
-                cursors[result.ladder] -= 1
-                if not version or any(
-                    seat.bot == name and seat.bot_version == version for seat in result.seats
-                ):
-                    found.append(result)
-        place = ",".join(f"{each}={left}" for each, left in cursors.items())
-        following = pagination.token(place, *query) if any(cursors.values()) else ""
-        return [HistoryEntry(result=each, seat=_seat(each, name)) for each in found], following
-
-    async def _newest(self, bot: str, cursors: dict[str, int], most: int) -> list[RatedResult]:
-        """The newest games before the cursors, of all ladders together, at most `most`."""
-        found: list[RatedResult] = []
-        for ladder, left in cursors.items():
-            if left:
-                first = max(0, left - most)
-                sequences = await self._standings.history(ladder, bot, first, left - 1)
-                entries = await self._standings.entries(ladder, sequences)
-                found += [result async for result in in_slices(map(_result, entries))]
-        # Within a ladder the order is that of its log, because the cursor counts down along it.
-        found.sort(key=lambda each: (each.end_time.ToMilliseconds(), each.sequence), reverse=True)
-        return _in_log_order(found)[:most]
+        size, query = pagination.size(page_size), ("history", name, *ladders, version)
+        cursor = pagination.cursor(page_token, *query)
+        lengths = await history.lengths(self._standings, name, ladders)
+        if not any(lengths.values()):
+            await self._use_cases.check_bot_exists(name)
+        left = history.from_cursor(cursor, lengths) if cursor else lengths
+        games = history.BotHistory(self._standings, name, left)
+        most = max(size, self._use_cases.limits.games_read_per_page) if version else size
+        found: list[HistoryEntry] = []
+        async for result in games.newest(most):
+            seat = _seat(result, name)
+            if not version or result.seats[seat].bot_version == version:
+                found.append(HistoryEntry(result=result, seat=seat))
+            if len(found) == size:
+                break
+        is_last = not any(games.left.values())
+        return found, "" if is_last else pagination.token(history.to_cursor(games.left), *query)
 
     async def head_to_head(self, bot: str, opponent: str, ladder: str) -> list[HeadToHead]:
         """The record of two bots against each other, by ladder."""
@@ -171,33 +158,46 @@ class LadderQueries:
         if one == other:
             raise InvalidRequest("a bot has no record against itself", {"field": "opponent"})
         ladders = self.ladders.names_of(ladder)
-        found = [await self._head_to_head(each, one, other) for each in ladders]
-        met = [each for each in found if each.games]
+        games, others = await asyncio.gather(
+            *(history.lengths(self._standings, each, ladders) for each in (one, other))
+        )
+        common = [each for each in ladders if games[each] and others[each]]
+        most = self._use_cases.limits.games_compared // max(1, len(common))
+        met: list[HeadToHead] = []
+        for each in common:
+            fewer = one if games[each] <= others[each] else other
+            results = await self._newest_results(each, fewer, most)
+            record = await self._record(each, one, other, results)
+            met += [record] if record.games else []
         for name in () if met else (one, other):
             await self._use_cases.check_bot_exists(name)
         return met
 
-    async def _head_to_head(self, ladder: str, one: str, other: str) -> HeadToHead:
-        games, others, voided = await asyncio.gather(
-            self._standings.history(ladder, one),
-            self._standings.history(ladder, other),
-            self._standings.voided(ladder),
-        )
-        common = sorted(set(games) & set(others))[-MAX_COMPARED:]
-        out, margin = HeadToHead(ladder=ladder), 0
-        entries = await self._standings.entries(ladder, common)
-        async for result in in_slices(map(_result, entries)):
-            if result.game_id in voided:
-                continue
-            own = result.result.seats[_seat(result, one)]
-            opponent = result.result.seats[_seat(result, other)]
-            out.games += 1
-            out.wins += own.rank < opponent.rank
-            out.ties += own.rank == opponent.rank
-            out.losses += own.rank > opponent.rank
-            margin += own.score - opponent.score
-        out.mean_margin = margin / out.games if out.games else 0.0
-        return out
+    async def records_against(
+        self, bot: str, opponents: Sequence[str], results: Sequence[RatedResult]
+    ) -> list[tuple[str, HeadToHead]]:
+        """The records of a bot in these games of it, by opponent and ladder."""
+        found: list[tuple[str, HeadToHead]] = []
+        for opponent in opponents:
+            for ladder in sorted({each.ladder for each in results}):
+                played = [each for each in results if each.ladder == ladder]
+                record = await self._record(ladder, bot, opponent, played)
+                found += [(opponent, record)] if record.games else []
+        return found
+
+    async def _newest_results(self, ladder: str, bot: str, most: int) -> list[RatedResult]:
+        sequences = await self._standings.history(ladder, bot, -most)
+        entries = await self._standings.entries(ladder, sequences)
+        return [result async for result in in_slices(map(_result, entries))]
+
+    async def _record(
+        self, ladder: str, one: str, other: str, results: Iterable[RatedResult]
+    ) -> HeadToHead:
+        """The record in those games of a ladder in which both have seats and that are not void."""
+        both = [each for each in results if head_to_head.are_both_in(each, one, other)]
+        voided = await self._standings.voided_among(ladder, [each.game_id for each in both])
+        counted = in_slices(each for each in both if each.game_id not in voided)
+        return await head_to_head.record(ladder, one, other, counted)
 
     async def watch_results(
         self, ladder: str, after: int | None, ended: asyncio.Event
@@ -236,27 +236,9 @@ def paginate(
 ) -> tuple[list[_Each], str]:
     """A page of a list that is in memory; the token holds how many items came before."""
     size, place = pagination.size(page_size), pagination.cursor(page_token, *query)
-    if place and not (place.isdecimal() and len(place) < 10):
-        raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
-    first = int(place or 0)
+    first = pagination.number(place or "0")
     following = pagination.token(str(first + size), *query) if len(found) > first + size else ""
     return found[first : first + size], following
-
-
-def _cursors(place: str, ladders: list[str]) -> dict[str, int]:
-    """By ladder, how many of the bot's games are still to be listed."""
-    found = dict(each.split("=") for each in place.split(",")) if place else {}
-    if not all(name in ladders and left.isdecimal() for name, left in found.items()):
-        raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
-    return {name: int(left) for name, left in found.items()}
-
-
-def _in_log_order(found: list[RatedResult]) -> list[RatedResult]:
-    """The same ladder at each position, with its results in the order of its log, newest first."""
-    by_ladder: dict[str, list[RatedResult]] = {}
-    for each in sorted(found, key=lambda result: result.sequence):
-        by_ladder.setdefault(each.ladder, []).append(each)
-    return [by_ladder[each.ladder].pop() for each in found]
 
 
 def _result(entry: RatedEntry) -> RatedResult:

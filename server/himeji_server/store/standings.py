@@ -165,6 +165,14 @@ class StandingsStore:
         found = await self._store.call("SMEMBERS", keys.standings_voided(ladder))
         return frozenset(replies.texts(found))
 
+    async def voided_among(self, ladder: str, game_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the games that are void."""
+        if not game_ids:
+            return frozenset()
+        key = keys.standings_voided(ladder)
+        found = await self._store.call("SMISMEMBER", key, *game_ids)
+        return frozenset(each for each, void in zip(game_ids, found, strict=True) if void)
+
     async def note_void(self, ladder: str, void: PendingVoid) -> None:
         """Note that a rated game is void; the standings count it until they are replaced."""
         touched = [keys.standings_voided(ladder), keys.pending_voids(ladder)]
@@ -199,6 +207,10 @@ class StandingsStore:
             )
             found += [_parse_entry(raw) for entries in replied for raw in entries]
         return found
+
+    async def history_length(self, ladder: str, bot: str) -> int:
+        """How many rated games a bot has."""
+        return int(await self._store.call("LLEN", keys.standings_history(ladder, bot)))
 
     async def history(self, ladder: str, bot: str, first: int = 0, last: int = -1) -> list[int]:
         """The sequences of a bot's games by place, from first to last; the last place is -1."""

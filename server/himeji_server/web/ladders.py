@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from himeji import rules
@@ -17,7 +18,7 @@ from himeji_server.web import schemas
 from himeji_server.web.games import VISITOR, game_facts, moment_text, reason_text
 
 RATED_GAMES: Final = 200
-"""How many rated games of a bot its plot and its end reasons cover."""
+"""How many rated games of a bot its plot, its end reasons and its records cover, the last ones."""
 
 LAST_GAMES: Final = 12
 OPPONENTS: Final = 8
@@ -79,7 +80,7 @@ class LadderViews:
             "end_reasons": dict(Counter(game["end_reason"] for game in rated).most_common()),
             "rated_games": rated,
             "games": [game_facts(game, connected.__contains__) for game in games],
-            "records": await self._head_to_head(name, rated),
+            "records": await self._records(name, [each.result for each in history]),
         }
 
     async def _ratings(
@@ -97,26 +98,24 @@ class LadderViews:
             ]
         return found
 
-    async def _head_to_head(
-        self, bot: str, rated: list[schemas.RatedGame]
+    async def _records(
+        self, bot: str, results: Sequence[pb.RatedResult]
     ) -> list[schemas.HeadToHead]:
         """The results against the most frequent opponents."""
-        met = Counter(other for game in rated for other in game["opponents"] if other != bot)
-        found: list[schemas.HeadToHead] = []
-        for opponent, _ in met.most_common(OPPONENTS):
-            for each in await self._queries.head_to_head(bot, opponent, ""):
-                found.append(  # noqa: PERF401 - a page of text otherwise
-                    {
-                        "opponent": opponent,
-                        "ladder": each.ladder,
-                        "games": each.games,
-                        "wins": each.wins,
-                        "ties": each.ties,
-                        "losses": each.losses,
-                        "mean_margin": each.mean_margin,
-                    }
-                )
-        return found
+        met = Counter(seat.bot for each in results for seat in each.seats if seat.bot != bot)
+        opponents = [opponent for opponent, _ in met.most_common(OPPONENTS)]
+        return [
+            {
+                "opponent": opponent,
+                "ladder": each.ladder,
+                "games": each.games,
+                "wins": each.wins,
+                "ties": each.ties,
+                "losses": each.losses,
+                "mean_margin": each.mean_margin,
+            }
+            for opponent, each in await self._queries.records_against(bot, opponents, results)
+        ]
 
 
 def _ladder(message: pb.Ladder) -> schemas.LadderSummary:

@@ -1,5 +1,6 @@
 """The arena under fuzz: accounts with every kind of token, and games in every state."""
 
+import base64
 import contextlib
 import json
 import os
@@ -19,9 +20,29 @@ from himeji.v1.game_pb2 import SeatPlan
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 
 from loadtest.arena import STOP_TIMEOUT, clean_environment
+from tests.programs.wire_fuzz.server import DIGEST
 from tests.server.redis_client import raw_client
 
 PLAYERS = 40
+CURSORS = (
+    *("", "x", "0", "1", "3", "-1", "1e9", "999999999", "9" * 18, "9" * 30, "9" * 300),
+    *("1,2", ",".join(["7"] * 13), ",".join(["9" * 11] * 13), ",", "base-2p=3"),
+    *(
+        "base",
+        "local/player-3",
+        "house",
+        "local/",
+        "/",
+        "00" * 12,
+        "ff" * 40,
+        "\ud800",
+        "\u0663",
+        "\x00",
+    ),
+    *(None, 7, [], {}),
+)
+"""What a page token may hold."""
+
 SCOPES = ((SCOPE_READ,), (SCOPE_PLAY,), (SCOPE_MANAGE,), (SCOPE_ADMIN,))
 CALL_SECONDS = 60
 
@@ -127,8 +148,13 @@ def populate(arena):
         "seats": [2, 3],
         "protocol_version": [1],
         "event_count": [0, 5],
+        "page_token": [_page_token(each) for each in CURSORS],
     }
     return Population(tokens, disposable, players, known)
+
+
+def _page_token(cursor):
+    return base64.urlsafe_b64encode(json.dumps([DIGEST, cursor]).encode()).decode()
 
 
 class _Caller:

@@ -1,4 +1,8 @@
-"""The program of the arena under fuzz: development mode, without limits on how often one calls."""
+"""The program of the arena under fuzz: development mode, without limits on how often one calls.
+
+It takes a page token for any query, so that the fuzzer can make tokens with cursors of its own, as
+a client can that computes the digest of a query.
+"""
 
 import asyncio
 import json
@@ -6,7 +10,7 @@ import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
-from himeji_server import log
+from himeji_server import log, pagination
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.launch.serve import open_arena
 from himeji_server.limits import AccountLimits, Limits
@@ -15,6 +19,7 @@ from himeji_server.settings import Settings
 DEFECTS = "--with-defects"
 ID_LENGTH = 20
 UNLIMITED = 1_000_000
+DIGEST = "of any query"
 RATES = [each.name for each in fields(Limits) if each.name.endswith(("_per_second", "_at_once"))]
 
 
@@ -32,6 +37,7 @@ def plant_defects():
 
 
 async def serve(folder):
+    pagination._digest = lambda _query: DIGEST
     limits = replace(Limits(), **dict.fromkeys(RATES, UNLIMITED))
     accounts = AccountLimits(bots_per_owner=UNLIMITED, bot_names_per_owner=UNLIMITED)
     settings = Settings(port=0, data=Path(folder), limits=limits, accounts=accounts)
