@@ -48,6 +48,6 @@ class LadderAssembly:
             run_job=run_job,
             requests=requests,
         )
-        self.tournaments = Tournaments(stores, use_cases, runner, accounts.bots, requests)
+        self.tournaments = Tournaments(stores, use_cases, accounts.bots, requests)
         matchmaker = Matchmaker(ladders, stores, use_cases)
         self.loop = LadderLoop(stores, matchmaker, rater, runner, voided)
