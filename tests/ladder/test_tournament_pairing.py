@@ -7,12 +7,14 @@ import pytest
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji_server.ladder.tournament_pairing import (
     FinishedGame,
-    count_results,
+    count_byes,
+    count_game,
     forfeit,
     planned_games,
     round_robin,
     standings,
     swiss,
+    tallies_of,
 )
 
 BOTS = [f"o{number}/b" for number in range(7)]
@@ -27,6 +29,18 @@ def played(*bots, ranks=None):
     return FinishedGame(tuple(bots), result)
 
 
+def count_results(bots, seats, finished, byes):
+    """The tallies of bots after these games and byes."""
+    counted = sum(map(count_game, finished), count_byes(byes, seats))
+    return tallies_of(bots, counted)
+
+
+def swiss_round(bots, seats, done, byes, seed):
+    """The next Swiss round after these games and byes."""
+    tallies = count_results(bots, seats, done, byes)
+    return swiss(bots, seats, tallies, [game.bots for game in done], seed)
+
+
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_in_a_round_robin_every_combination_meets_in_every_rotation(seats):
     games = round_robin(BOTS, seats).games
@@ -38,15 +52,15 @@ def test_in_a_round_robin_every_combination_meets_in_every_rotation(seats):
 
 
 def test_in_a_swiss_round_everybody_plays_once_or_sits_out():
-    plan = swiss(BOTS, 2, [], [], "x")
+    plan = swiss_round(BOTS, 2, [], [], "x")
     assert sorted([*itertools.chain(*plan.games), *plan.byes]) == sorted(BOTS)
     assert len(plan.byes) == 1
-    assert len(swiss(BOTS, 4, [], [], "x").byes) == 3
+    assert len(swiss_round(BOTS, 4, [], [], "x").byes) == 3
 
 
 def test_in_swiss_like_standings_meet_that_have_not_met():
     done = [played("o0/b", "o1/b"), played("o2/b", "o3/b")]
-    plan = swiss(BOTS[:4], 2, done, [], "x")
+    plan = swiss_round(BOTS[:4], 2, done, [], "x")
     assert {frozenset(each) for each in plan.games} == {
         frozenset({"o0/b", "o2/b"}),
         frozenset({"o1/b", "o3/b"}),
@@ -56,7 +70,7 @@ def test_in_swiss_like_standings_meet_that_have_not_met():
 def test_over_a_whole_swiss_tournament_nobody_meets_twice_while_there_are_others():
     bots, done, byes = BOTS[:6], [], []
     for number in range(3):
-        plan = swiss(bots, 2, done, byes, f"{number}")
+        plan = swiss_round(bots, 2, done, byes, f"{number}")
         done += [played(*sorted(each)) for each in plan.games]
     met = Counter(frozenset(game.bots) for game in done)
     assert max(met.values()) == 1
@@ -65,11 +79,11 @@ def test_over_a_whole_swiss_tournament_nobody_meets_twice_while_there_are_others
 def test_nobody_sits_out_twice_before_everybody_did():
     bots, done, byes = BOTS[:5], [], []
     for number in range(5):
-        plan = swiss(bots, 2, done, byes, f"{number}")
+        plan = swiss_round(bots, 2, done, byes, f"{number}")
         done += [played(*each) for each in plan.games]
         byes += plan.byes
     assert sorted(byes) == bots
-    seats = count_results(bots, 2, done, byes)["o0/b"].seats
+    seats = count_results(bots, 2, done, byes)["o0/b"].seat
     assert abs(seats[0] - seats[1]) <= 1
 
 

@@ -1,6 +1,7 @@
 """The ladder on a real Redis without a server, for tests of results, standings and queues."""
 
 import asyncio
+import json
 import random
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,7 +18,7 @@ from himeji_server.ladder import recomputation_jobs
 from himeji_server.ladder.assembly import LadderAssembly
 from himeji_server.ladder.ladders import Ladder, Ladders
 from himeji_server.names import owner_of
-from himeji_server.store import Store, keys
+from himeji_server.store import Store, keys, replies
 from himeji_server.store.game_records import SeatRequest
 from himeji_server.store.ladder import LadderStore
 from himeji_server.store.presence import new_stream
@@ -116,7 +117,11 @@ class LadderProcess:
 
     async def seated(self, ladder=LADDER):
         """The games that are seated or being played, with their bots."""
-        return await self.store.queues.games(ladder)
+        found = replies.fields(await self.redis.call("HGETALL", keys.seated(ladder)))
+        return {
+            game_id: [seat["bot"] for seat in json.loads(text)["bots"]]
+            for game_id, text in found.items()
+        }
 
     async def ready(self, bot, game_id):
         return await self.queue_commands.ready(Player(bot, 1), game_id, None, b"")

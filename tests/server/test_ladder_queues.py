@@ -12,6 +12,7 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder import matchmaker
 from himeji_server.ladder.queue_pairing import Policy
 from himeji_server.ladder.rating import BEGINNER
+from himeji_server.names import BotName
 from himeji_server.store import keys
 
 from tests.server.ladder_process import ADMIN, LADDER, READY_MS, ladder_process, let_time_pass
@@ -354,12 +355,16 @@ async def test_a_game_that_is_no_seating_needs_no_answer(process):
 async def test_tickets_are_shown_to_their_owner_and_to_administrators(process):
     await process.enter(A, B)
     await process.enter(A, ladder="base-3p")
+    await process.accounts.bots.ensure(BotName(*A.split("/")))
     await process.run_once()
     ann = Caller("ann", "t", frozenset({SCOPE_READ}))
     mine, _ = await process.queries.list_tickets(ann, "", 0, "")
     assert [(each.bot, each.ladder) for each in mine] == [(A, LADDER), (A, "base-3p")]
     assert list(mine[0].game_ids) == list(await process.seated())
+    assert list(mine[1].game_ids) == []
     assert mine[0].connected
+    bound = Caller("ann", "t", frozenset({SCOPE_READ}), "ann/other")
+    assert (await process.queries.list_tickets(bound, "", 0, ""))[0] == []
     everybodys, token = await process.queries.list_tickets(ADMIN, LADDER, 1, "")
     assert [each.bot for each in everybodys] == [A]
     rest, token = await process.queries.list_tickets(ADMIN, LADDER, 1, token)

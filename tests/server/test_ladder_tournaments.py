@@ -1,5 +1,10 @@
 """Tournaments on a real Redis: they play to their end, whoever dies, and whoever does not come."""
 
+import asyncio
+import json
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from himeji.rules.errors import (
@@ -19,10 +24,16 @@ from himeji.v1.ladder_service_pb2 import (
     TournamentState,
     TournamentSystem,
 )
+from himeji_server import pagination
 from himeji_server.accounts.caller import Caller
 from himeji_server.games.use_cases import Player
 from himeji_server.ladder import tournament_runner
+from himeji_server.ladder.tournament_migration import index_older_tournaments
+from himeji_server.ladder.tournament_pairing import count_byes, round_robin
+from himeji_server.ladder.tournament_runner import count_result
 from himeji_server.names import BotName
+from himeji_server.store import keys
+from himeji_server.store.tournaments import PLAYED, GameRecord, ProgressState, name_at
 
 from tests.server.ladder_process import ADMIN, ladder_process
 
@@ -31,6 +42,7 @@ OWNER = Caller("bob", "t", frozenset({SCOPE_MANAGE}))
 ROBIN = TournamentSystem.TOURNAMENT_SYSTEM_ROUND_ROBIN
 SWISS = TournamentSystem.TOURNAMENT_SYSTEM_SWISS
 PLAYING = TournamentState.TOURNAMENT_STATE_PLAYING
+CANCELLED = TournamentState.TOURNAMENT_STATE_CANCELLED
 OVER = TournamentState.TOURNAMENT_STATE_OVER
 
 
@@ -76,8 +88,15 @@ async def connect(process, *bots):
         await process.connect(bot)
 
 
+async def games_of(process, name="cup"):
+    """The games of the running round, by their number."""
+    progress, _ = await process.store.tournaments.head(name)
+    games = process.store.tournaments.games(name, progress.round, 100)
+    return {number: game async for number, game in games}
+
+
 async def running(process, name="cup"):
-    games = await process.store.tournaments.games(name)
+    games = await games_of(process, name)
     return [game.game_id for game in games.values() if game.game_id and not game.result]
 
 
@@ -206,8 +225,8 @@ async def test_who_does_not_answer_is_seated_again_and_then_loses(process, monke
     tournament, entrants = await play(process, silent=(B,))
     assert tournament.state == OVER
     assert [(row.bot, row.points) for row in entrants] == [(A, 2.0), (B, 0.0)]
-    games = await process.store.tournaments.games("cup")
-    assert all(game.attempt >= 1 for game in games.values())
+    games = await games_of(process)
+    assert [game.attempt >= 1 for game in games.values() if game.result] == [True, True]
 
 
 async def test_a_cancelled_tournament_keeps_its_standings_and_ends_its_games(process):
@@ -237,6 +256,127 @@ async def test_the_same_request_makes_one_tournament_and_another_finds_the_name_
         await process.tournaments.create(ADMIN, request(request_id="two"))
 
 
+# --- what is kept of a tournament -------------------------------------------------------------
+
+
+async def recounted(process, name="cup"):
+    """The counters of a tournament as its games and byes give them, whatever the store has."""
+    tournaments = process.store.tournaments
+    record, head = await tournaments.get(name), await tournaments.head(name)
+    counted = Counter()
+    for number in range(1, head.progress.round + 1):
+        (plan,) = await tournaments.plans(name, [number])
+        pairings, byes = (
+            json.loads(plan)
+            if plan
+            else (round_robin([bot for bot, _ in record.bots], record.seats).games, ())
+        )
+        counted.update(count_byes(byes, record.seats))
+        async for table, game in tournaments.games(name, number, len(pairings)):
+            if game.result:
+                counted.update(count_result(tuple(pairings[table]), game.result))
+    return dict(counted)
+
+
+async def indexed(process):
+    """The names in the index, by state."""
+    tournaments = process.store.tournaments
+    return {
+        state.value: list(map(name_at, await tournaments.newest([state], "", 100)))
+        for state in ProgressState
+    }
+
+
+@pytest.mark.parametrize("system", [ROBIN, SWISS])
+async def test_two_runners_at_once_count_every_game_once(process, redis_server, system):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request(system=system, bots=BOTS[:3], rounds=3))
+    async with ladder_process(redis_server.url) as other:
+        for _ in range(60):
+            now = await process.store.games.now()
+            await asyncio.gather(process.runner.run_once(now), other.runner.run_once(now))
+            tournament, rows = await play(other, rounds=1)
+    assert tournament.state == OVER
+    assert tournament.games_played == tournament.games_planned
+    assert [row.points for row in rows] == (
+        [12.0, 6.0, 0.0] if system == ROBIN else [2.5, 1.5, 0.5]
+    )
+    assert await process.store.tournaments.counters("cup") == await recounted(process)
+
+
+async def test_of_two_changes_of_a_tournament_one_is_made(process):
+    await process.tournaments.create(ADMIN, request())
+    tournaments = process.store.tournaments
+    record, (progress, version) = await tournaments.get("cup"), await tournaments.head("cup")
+    over = replace(progress, state=ProgressState.OVER)
+    assert await tournaments.save_game("cup", version, (1, 0), GameRecord(since=1), {PLAYED: 1})
+    assert not await tournaments.save_game("cup", version, (1, 0), GameRecord(since=2), {PLAYED: 1})
+    assert not await tournaments.save_progress(record, version, over)
+    assert [game async for _, game in tournaments.games("cup", 1, 1)] == [GameRecord(since=1)]
+    assert await tournaments.games_played("cup") == 1
+    await process.tournaments.cancel(ADMIN, "cup", "")
+    assert not await tournaments.save_progress(record, version + 1, over)
+    assert await indexed(process) == {"playing": [], "over": [], "cancelled": ["cup"]}
+
+
+async def test_a_tournament_whose_end_was_interrupted_is_listed_and_leaves_the_index(process):
+    await process.tournaments.create(ADMIN, request())
+    tournaments = process.store.tournaments
+    record = await tournaments.get("cup")
+    await process.tournaments.cancel(ADMIN, "cup", "")
+    await tournaments.add_to_index(record, ProgressState.PLAYING)
+    for state, expected in ((PLAYING, []), (CANCELLED, ["cup"]), (0, ["cup"])):
+        found, _ = await process.tournaments.list_tournaments(state, 0, "")
+        assert [each.name for each in found] == expected
+    await process.runner.run_once(await process.store.games.now())
+    assert await indexed(process) == {"playing": [], "over": [], "cancelled": ["cup"]}
+
+
+async def test_a_step_changes_a_limited_number_of_games(process, monkeypatch):
+    monkeypatch.setattr(tournament_runner, "CHANGES_AT_ONCE", 5)
+    await process.tournaments.create(ADMIN, request(bots=BOTS))
+    for waiting in (5, 10, 12, 12):
+        await process.runner.run_once(await process.store.games.now())
+        assert sum(game.since > 0 for game in (await games_of(process)).values()) == waiting
+
+
+async def make_old(process, *names):
+    """Store tournaments as a version before 0.3.0 did: in one list, and with no sums."""
+    for name in names:
+        record = await process.store.tournaments.get(name)
+        call = process.redis.call
+        await call("ZADD", keys.TOURNAMENTS_TO_INDEX, record.created, name)
+        await call("HDEL", keys.tournament(name), "version")
+        await call("DEL", keys.tournament_counters(name))
+        for state in ProgressState:
+            await call("DEL", keys.tournaments_in(state))
+
+
+async def test_tournaments_of_an_older_version_are_counted_once_and_go_on(process, redis_server):
+    await connect(process, *BOTS)
+    await process.tournaments.create(ADMIN, request("done", bots=BOTS[:3], system=SWISS))
+    done = await play(process, name="done")
+    await process.tournaments.create(ADMIN, request(bots=BOTS[:3], rounds=3, system=SWISS))
+    await play(process, rounds=2)
+    before = await process.tournaments.get("cup")
+    await make_old(process, "done", "cup")
+    async with ladder_process(redis_server.url) as other:
+        for _ in range(2):
+            await asyncio.gather(
+                *(index_older_tournaments(each.store) for each in (process, other))
+            )
+    assert await process.redis.call("EXISTS", keys.TOURNAMENTS_TO_INDEX) == 0
+    assert await process.tournaments.get("done") == done
+    assert await process.tournaments.get("cup") == before
+    assert await indexed(process) == {"playing": ["cup"], "over": ["done"], "cancelled": []}
+    tournament, _ = await play(process)
+    assert (tournament.state, tournament.games_played) == (OVER, 3)
+    assert await process.store.tournaments.counters("cup") == await recounted(process)
+
+
+# --- lists --------------------------------------------------------------------------------------
+
+
 async def test_tournaments_are_listed_the_newest_first_in_pages(process):
     for name in ("one", "two", "three"):
         await process.tournaments.create(ADMIN, request(name))
@@ -251,6 +391,12 @@ async def test_tournaments_are_listed_the_newest_first_in_pages(process):
     assert not last
     playing, _ = await process.tournaments.list_tournaments(PLAYING, 0, "")
     assert [each.name for each in playing] == ["three", "one"]
+    page, token = await process.tournaments.list_tournaments(PLAYING, 1, "")
+    page += (await process.tournaments.list_tournaments(PLAYING, 1, token))[0]
+    assert page == playing
+    strange = pagination.token("cup", "tournaments", 0)
+    with pytest.raises(InvalidRequest, match="not one of this list"):
+        await process.tournaments.list_tournaments(everything, 2, strange)
     with pytest.raises(InvalidRequest, match="99 is no value of state"):
         await process.tournaments.list_tournaments(99, 0, "")
     with pytest.raises(NotFound, match="there is no tournament four"):

@@ -79,6 +79,11 @@ class Bots:
         )
         return await self._store.bots(found[:size]), next_page_token
 
+    async def of_caller(self, caller: Caller) -> list[BotName]:
+        """The bots that a caller may act for, retired ones too."""
+        found = await self._store.bots_of(caller.owner, retired=True)
+        return [bot for bot in found if caller.may_act_for(bot)]
+
     async def retire(self, caller: Caller, name: str, request_id: str = "") -> Bot:
         """Retire a bot of the caller; its open streams end."""
         bot = names.bot_name(name)

@@ -38,7 +38,7 @@ class LadderAssembly:
         voided = VoidedGames(ladders, stores, run_job, interval)
         runner = TournamentRunner(stores, use_cases)
         self.queue_commands = QueueCommands(ladders, stores.queues, use_cases, requests)
-        self.queries = LadderQueries(ladders, stores, use_cases)
+        self.queries = LadderQueries(ladders, stores, use_cases, accounts.bots)
         self.administration = Administration(
             queries=self.queries,
             store=stores,
@@ -48,6 +48,6 @@ class LadderAssembly:
             run_job=run_job,
             requests=requests,
         )
-        self.tournaments = Tournaments(stores, use_cases, runner, accounts.bots, requests)
+        self.tournaments = Tournaments(stores, use_cases, accounts.bots, requests)
         matchmaker = Matchmaker(ladders, stores, use_cases)
         self.loop = LadderLoop(stores, matchmaker, rater, runner, voided)

@@ -17,6 +17,7 @@ from himeji.v1.ladder_service_pb2 import (
 )
 
 from himeji_server import names, pagination
+from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.open_streams import token_ended
 from himeji_server.games.use_cases import GameUseCases
@@ -25,6 +26,7 @@ from himeji_server.ladder.ladders import Ladders
 from himeji_server.ladder.messages import ladder_message, standing_message, ticket_message
 from himeji_server.ladder.standings import StandingsRow
 from himeji_server.store.ladder import LadderStore
+from himeji_server.store.queues import Ticket
 from himeji_server.store.standings import RatedEntry
 from himeji_server.tasks import in_slices, wait_for
 
@@ -35,11 +37,14 @@ _Each = TypeVar("_Each")
 class LadderQueries:
     """Queries about ladders, for anybody."""
 
-    def __init__(self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases) -> None:
+    def __init__(
+        self, ladders: Ladders, store: LadderStore, use_cases: GameUseCases, bots: Bots
+    ) -> None:
         self.ladders = ladders
         self._store = store
         self._standings = store.standings
         self._use_cases = use_cases
+        self._bots = bots
 
     # --- ladders and queues ---------------------------------------------------------------------
 
@@ -64,19 +69,22 @@ class LadderQueries:
         self, caller: Caller, ladder: str, page_size: int, page_token: str
     ) -> tuple[list[TicketMessage], str]:
         """A page of the caller's tickets, or of all for an administrator."""
-        sees_all = caller.has_scope(SCOPE_ADMIN)
-        found: list[TicketMessage] = []
+        bots = None  # all of them
+        if not caller.has_scope(SCOPE_ADMIN):
+            bots = [str(bot) for bot in await self._bots.of_caller(caller)]
+        found: list[tuple[str, Ticket]] = []
         for name in self.ladders.names_of(ladder):
-            queue = await self._store.queues.queue(name)
-            games = await self._store.queues.games(name)
-            for ticket in queue.tickets:
-                if not (sees_all or caller.may_act_for(names.bot_name(ticket.bot))):
-                    continue
-                playing = [game_id for game_id, bots in games.items() if ticket.bot in bots]
-                connected = await self._use_cases.is_connected(ticket.bot)
-                found.append(ticket_message(name, ticket, playing, connected=connected))
-        found.sort(key=lambda ticket: (ticket.enter_time.ToMilliseconds(), ticket.ticket_id))
-        return paginate(found, page_size, page_token, "tickets", ladder)
+            found += [(name, ticket) async for ticket in self._store.queues.tickets(name, bots)]
+        found.sort(key=lambda each: (each[1].entered, each[1].id))
+        page, following = paginate(found, page_size, page_token, "tickets", ladder)
+        return [await self._ticket(*each) for each in page], following
+
+    async def _ticket(self, ladder: str, ticket: Ticket) -> TicketMessage:
+        connected, games = await asyncio.gather(
+            self._use_cases.is_connected(ticket.bot), self._use_cases.games_of(ticket.bot)
+        )
+        playing = await self._store.queues.seated(ladder, games)
+        return ticket_message(ladder, ticket, playing, connected=connected)
 
     # --- standings ------------------------------------------------------------------------------
 

@@ -35,21 +35,44 @@ class FinishedGame:
     result: GameResult
 
 
+Counted = Counter[str]
+"""What results add to the counters of a tournament, see Tally."""
+
+
 @dataclass
 class Tally:
-    """The sums of one bot in a tournament."""
+    """The sums of one bot in a tournament.
 
-    points: float = 0.0
+    The store keeps them as counters: "ada/first games" or, with a number, "ada/first rank 2".
+    """
+
+    half_points: int = 0
     games: int = 0
     score: int = 0
     byes: int = 0
-    ranks: Counter[int] = field(default_factory=Counter)
-    reasons: Counter[int] = field(default_factory=Counter)
-    seats: Counter[int] = field(default_factory=Counter)
+    rank: Counter[int] = field(default_factory=Counter)
+    reason: Counter[int] = field(default_factory=Counter)
+    seat: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def points(self) -> float:
+        """One for every seat behind, half of one for a shared rank, half of a game's for a bye."""
+        return self.half_points / 2
+
+    def add(self, counter: str, count: int) -> None:
+        """Add to the sum that a counter without its bot names."""
+        name, _, number = counter.partition(" ")
+        if number:
+            getattr(self, name)[int(number)] += count
+        else:
+            setattr(self, name, getattr(self, name) + count)
 
 
 def round_robin(bots: Sequence[str], seats: int) -> RoundPairings:
-    """Every combination of bots, in every rotation of the seats."""
+    """Every combination of bots, in every rotation of the seats.
+
+    The order must not change: the store knows a game by its number.
+    """
     return RoundPairings(
         tuple(
             (*group[shift:], *group[:shift])
@@ -62,23 +85,22 @@ def round_robin(bots: Sequence[str], seats: int) -> RoundPairings:
 def swiss(
     bots: Sequence[str],
     seats: int,
-    finished: Sequence[FinishedGame],
-    byes: Sequence[str],
+    tallies: Mapping[str, Tally],
+    earlier_games: Iterable[Sequence[str]],
     seed: str,
 ) -> RoundPairings:
     """Bots with about equal points that have not met before, as far as that is possible.
 
     If the number of bots is not divisible, those with the fewest byes sit out, the last first.
     """
-    tallies = count_results(bots, seats, finished, byes)
     order = sorted(bots, key=lambda bot: (-tallies[bot].points, bots.index(bot)))
     last_first = order[::-1]
     out = sorted(last_first, key=lambda bot: tallies[bot].byes)[: len(bots) % seats]
     left = [bot for bot in order if bot not in out]
     met = Counter(
         pair_key(one, other)
-        for game in finished
-        for one, other in itertools.combinations(game.bots, 2)
+        for game in earlier_games
+        for one, other in itertools.combinations(game, 2)
     )
     groups = _groups(left, seats, met)
     games = [
@@ -130,7 +152,7 @@ def _in_seat_order(
 ) -> tuple[str, ...]:
     seats = len(group)
     candidates = [
-        Candidate(bot, BEGINNER, seats=tuple(tallies[bot].seats[seat] for seat in range(seats)))
+        Candidate(bot, BEGINNER, seats=tuple(tallies[bot].seat[seat] for seat in range(seats)))
         for bot in group
     ]
     return seat_order(candidates, seed)
@@ -146,26 +168,39 @@ def planned_games(bots: int, seats: int, rounds: int, *, swiss: bool) -> int:
     return rounds * combinations * seats
 
 
-def count_results(
-    bots: Iterable[str], seats: int, finished: Iterable[FinishedGame], byes: Iterable[str] = ()
-) -> dict[str, Tally]:
-    """The tally of each bot; a bye counts half of the points of a game."""
-    tallies = {bot: Tally() for bot in bots}
+def count_game(game: FinishedGame) -> Counted:
+    """What a game adds to the counters of a tournament."""
+    counted: Counted = Counter()
+    ranks = [seat.rank for seat in game.result.seats[: len(game.bots)]]
+    for seat, (bot, ended) in enumerate(zip(game.bots, game.result.seats, strict=False)):
+        counted[f"{bot} games"] += 1
+        counted[f"{bot} seat {seat}"] += 1
+        counted[f"{bot} score"] += ended.score
+        counted[f"{bot} rank {ended.rank}"] += 1
+        counted[f"{bot} reason {int(ended.end_reason)}"] += 1
+        if ended.end_reason != EndReason.END_REASON_UNSEATED:
+            behind = sum(rank > ended.rank for rank in ranks)
+            beside = sum(rank == ended.rank for rank in ranks) - 1
+            counted[f"{bot} half_points"] += 2 * behind + beside
+    return counted
+
+
+def count_byes(byes: Iterable[str], seats: int) -> Counted:
+    """What the byes of a round add to the counters: each counts half of the points of a game."""
+    counted: Counted = Counter()
     for bot in byes:
-        tallies[bot].byes += 1
-        tallies[bot].points += (seats - 1) / 2
-    for game in finished:
-        ranks = [seat.rank for seat in game.result.seats[: len(game.bots)]]
-        for seat, bot in enumerate(game.bots):
-            ended, tally = game.result.seats[seat], tallies[bot]
-            tally.games += 1
-            tally.seats[seat] += 1
-            tally.score += ended.score
-            tally.ranks[ended.rank] += 1
-            tally.reasons[int(ended.end_reason)] += 1
-            if ended.end_reason != EndReason.END_REASON_UNSEATED:
-                tally.points += sum(rank > ended.rank for rank in ranks)
-                tally.points += 0.5 * (sum(rank == ended.rank for rank in ranks) - 1)
+        counted[f"{bot} byes"] += 1
+        counted[f"{bot} half_points"] += seats - 1
+    return counted
+
+
+def tallies_of(bots: Iterable[str], counters: Mapping[str, int]) -> dict[str, Tally]:
+    """The tally of each bot of a tournament, from its counters."""
+    tallies = {bot: Tally() for bot in bots}
+    for name, count in counters.items():
+        bot, _, counter = name.partition(" ")
+        if bot in tallies:
+            tallies[bot].add(counter, count)
     return tallies
 
 
@@ -200,10 +235,10 @@ def _entrant(bot: str, version: int, place: int, seats: int, tally: Tally) -> To
         place=place,
         points=tally.points,
         games=tally.games,
-        rank_counts=[tally.ranks[rank] for rank in range(1, seats + 1)],
+        rank_counts=[tally.rank[rank] for rank in range(1, seats + 1)],
         mean_score=tally.score / tally.games if tally.games else 0.0,
     )
-    for reason in sorted(tally.reasons):
+    for reason in sorted(tally.reason):
         end_reason = EndReason.ValueType(reason)
-        out.end_reasons.add(end_reason=end_reason, count=tally.reasons[reason])
+        out.end_reasons.add(end_reason=end_reason, count=tally.reason[reason])
     return out

@@ -23,17 +23,25 @@ from himeji_server.accounts.bots import Bots
 from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.games.use_cases import GameUseCases
-from himeji_server.ladder.tournament_pairing import count_results, planned_games, standings
-from himeji_server.ladder.tournament_runner import TournamentRunner
+from himeji_server.ladder.tournament_pairing import planned_games, standings, tallies_of
 from himeji_server.store.audit import AuditRecord
 from himeji_server.store.ladder import LadderStore
-from himeji_server.store.tournaments import Progress, ProgressState, TournamentRecord
+from himeji_server.store.tournaments import (
+    PLAYED,
+    Progress,
+    ProgressState,
+    TournamentRecord,
+    is_position,
+    name_at,
+)
 from himeji_server.texts import check_text
 
 STANDARD_PATIENCE_MS: Final = 120_000
 MAX_BOTS: Final = 64
 MAX_ROUNDS: Final = 100
 MAX_GAMES: Final = 20_000
+_LOADED_AT_ONCE: Final = 20
+_ANY_STATE: Final = TournamentState.TOURNAMENT_STATE_UNSPECIFIED
 _STATES: Final = {
     ProgressState.PLAYING: TournamentState.TOURNAMENT_STATE_PLAYING,
     ProgressState.OVER: TournamentState.TOURNAMENT_STATE_OVER,
@@ -52,14 +60,12 @@ class Tournaments:
         self,
         store: LadderStore,
         use_cases: GameUseCases,
-        runner: TournamentRunner,
         bots: Bots,
         requests: IdempotencyKeys,
     ) -> None:
         self._store = store
         self._tournaments = store.tournaments
         self._use_cases = use_cases
-        self._runner = runner
         self._bots = bots
         self._requests = requests
 
@@ -82,7 +88,7 @@ class Tournaments:
         await self._audit(
             caller, f"created the tournament {record.name}", f"created {operation.operation_id}"
         )
-        return await self._message(stored, Progress())
+        return await self._load(stored.name)
 
     async def _record(self, request: CreateTournamentRequest) -> TournamentRecord:
         """The tournament that a valid request describes; raises InvalidRequest."""
@@ -131,12 +137,11 @@ class Tournaments:
     async def get(self, name: str) -> tuple[Tournament, list[TournamentEntrant]]:
         """A tournament with its standings; raises NotFound."""
         record = await self._get(name)
-        progress = await self._tournaments.progress(name)
-        finished, byes = await self._runner.finished_games(record, progress.round)
+        head = await self._tournaments.head(name)
+        counters = await self._tournaments.counters(name)
         versions = dict(record.bots)
-        tallies = count_results(versions, record.seats, finished, byes)
-        entrants = standings(versions, record.seats, tallies)
-        return await self._message(record, progress), entrants
+        entrants = standings(versions, record.seats, tallies_of(versions, counters))
+        return _message(record, head.progress, counters.get(PLAYED, 0)), entrants
 
     async def _get(self, name: str) -> TournamentRecord:
         record = await self._tournaments.get(name)
@@ -147,21 +152,30 @@ class Tournaments:
     async def list_tournaments(
         self, state: TournamentState.ValueType, page_size: int, page_token: str
     ) -> tuple[list[Tournament], str]:
-        """A page of the tournaments, the newest first."""
+        """A page of the tournaments, the newest first.
+
+        With a filter it is short if a tournament of the page is about to end.
+        """
         pagination.check_filter(state, TournamentState.values(), "state")
         size, query = pagination.size(page_size), ("tournaments", int(state))
         before = pagination.cursor(page_token, *query)
-        everything = await self._tournaments.names()
-        left = everything[everything.index(before) + 1 :] if before in everything else everything
+        if before and not is_position(before):
+            raise InvalidRequest("the page token is not one of this list", {"field": "page_token"})
+        states = [each for each in ProgressState if state in (_ANY_STATE, _STATES[each])]
+        positions = await self._tournaments.newest(states, before, size + 1)
+        page = positions[:size]
         found: list[Tournament] = []
-        for name in left:
-            progress = await self._tournaments.progress(name)
-            if state in (TournamentState.TOURNAMENT_STATE_UNSPECIFIED, _STATES[progress.state]):
-                found.append(await self._message(await self._get(name), progress))
-            if len(found) == size:
-                following = pagination.token(name, *query) if name != left[-1] else ""
-                return found, following
-        return found, ""
+        for first in range(0, len(page), _LOADED_AT_ONCE):
+            names_to_load = map(name_at, page[first : first + _LOADED_AT_ONCE])
+            found += await asyncio.gather(*map(self._load, names_to_load))
+        following = pagination.token(page[-1], *query) if len(positions) > size else ""
+        return [each for each in found if state in (_ANY_STATE, each.state)], following
+
+    async def _load(self, name: str) -> Tournament:
+        record, head, played = await asyncio.gather(
+            self._get(name), self._tournaments.head(name), self._tournaments.games_played(name)
+        )
+        return _message(record, head.progress, played)
 
     async def cancel(self, caller: Caller, name: str, request_id: str) -> Tournament:
         """End a tournament and its open games; its standings stay as they are."""
@@ -169,46 +183,57 @@ class Tournaments:
             caller.owner, request_id, ["CancelTournament", name], Operation()
         )
         record = await self._get(name)
-        progress = await self._tournaments.progress(name)
-        if progress.state is ProgressState.PLAYING:
-            progress = replace(
-                progress, state=ProgressState.CANCELLED, ended=await self._store.games.now()
-            )
-            await self._tournaments.save_progress(name, progress)
-            await self._audit(caller, f"cancelled the tournament {name}", f"cancelled {name}")
-        for game in (await self._tournaments.games(name)).values():
+        progress = await self._cancel(caller, record)
+        count = _planned(record, rounds=1)
+        async for _, game in self._tournaments.games(name, progress.round, count):
             if game.game_id and not game.result:
                 await self._use_cases.end(game.game_id, EndReason.END_REASON_CANCELLED)
-        return await self._message(record, progress)
+        return await self._load(name)
 
-    async def _message(self, record: TournamentRecord, progress: Progress) -> Tournament:
-        is_swiss = record.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
-        games = await self._tournaments.games(record.name)
-        out = Tournament(
-            name=record.name,
-            title=record.title,
-            system=TournamentSystem.ValueType(record.system),
-            ruleset=record.ruleset,
-            seats=record.seats,
-            rounds=record.rounds,
-            current_round=progress.round,
-            state=_STATES[progress.state],
-            games_played=sum(bool(game.result) for game in games.values()),
-            games_planned=planned_games(
-                len(record.bots), record.seats, record.rounds, swiss=is_swiss
-            ),
-        )
-        for name in sorted(record.options):
-            out.options.add(name=name, value=record.options[name])
-        Clock(record.bank, record.increment).write(out.clock)
-        out.create_time.FromMilliseconds(record.created)
-        if progress.ended:
-            out.end_time.FromMilliseconds(progress.ended)
-        return out
+    async def _cancel(self, caller: Caller, record: TournamentRecord) -> Progress:
+        """End a tournament that is being played; its progress then."""
+        while True:
+            head = await self._tournaments.head(record.name)
+            if head.progress.state is not ProgressState.PLAYING:
+                return head.progress
+            now = await self._store.games.now()
+            progress = replace(head.progress, state=ProgressState.CANCELLED, ended=now)
+            if await self._tournaments.save_progress(record, head.version, progress):
+                text = f"the tournament {record.name}"
+                await self._audit(caller, f"cancelled {text}", f"cancelled {record.name}")
+                return progress
 
     async def _audit(self, caller: Caller, message: str, mark: str) -> None:
         record = AuditRecord(AuditKind.AUDIT_KIND_ADMIN_ACT, message, caller.owner)
         await self._store.audit.append(record, mark)
+
+
+def _message(record: TournamentRecord, progress: Progress, played: int) -> Tournament:
+    out = Tournament(
+        name=record.name,
+        title=record.title,
+        system=TournamentSystem.ValueType(record.system),
+        ruleset=record.ruleset,
+        seats=record.seats,
+        rounds=record.rounds,
+        current_round=progress.round,
+        state=_STATES[progress.state],
+        games_played=played,
+        games_planned=_planned(record, record.rounds),
+    )
+    for name in sorted(record.options):
+        out.options.add(name=name, value=record.options[name])
+    Clock(record.bank, record.increment).write(out.clock)
+    out.create_time.FromMilliseconds(record.created)
+    if progress.ended:
+        out.end_time.FromMilliseconds(progress.ended)
+    return out
+
+
+def _planned(record: TournamentRecord, rounds: int) -> int:
+    """How many games so many rounds of a tournament have."""
+    is_swiss = record.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
+    return planned_games(len(record.bots), record.seats, rounds, swiss=is_swiss)
 
 
 def _check_size(record: TournamentRecord) -> None:
@@ -216,8 +241,7 @@ def _check_size(record: TournamentRecord) -> None:
         raise InvalidRequest(f"a tournament has 1 to {MAX_ROUNDS} rounds", {"field": "rounds"})
     if record.seats < 2:
         raise InvalidRequest("a tournament's games have two seats or more", {"field": "seats"})
-    is_swiss = record.system == TournamentSystem.TOURNAMENT_SYSTEM_SWISS
-    games = planned_games(len(record.bots), record.seats, record.rounds, swiss=is_swiss)
+    games = _planned(record, record.rounds)
     if games > MAX_GAMES:
         raise InvalidRequest(
             f"that would be {games} games, and {MAX_GAMES} is the most", {"field": "entries"}

@@ -15,6 +15,7 @@ from himeji.rules.errors import StoreUnavailable
 from himeji_server import log, metrics
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.ladder import ladders
+from himeji_server.ladder.tournament_migration import index_older_tournaments
 from himeji_server.launch import data_folder, token_file, worker_pool
 from himeji_server.launch.embedded_redis import EmbeddedRedis
 from himeji_server.launch.house_bots import HouseBots
@@ -26,6 +27,7 @@ from himeji_server.settings import HOST, Settings
 from himeji_server.startup_errors import StartRefusedError
 from himeji_server.store import Store, StoreImpairedError, StoreRefusedError, without_password
 from himeji_server.store.index_migration import index_older_games
+from himeji_server.store.ladder import LadderStore
 from himeji_server.store.leases import Leases
 
 
@@ -156,6 +158,7 @@ async def _prepare(store: Store, accounts: Accounts, settings: Settings) -> str:
         files[settings.admin_token_file.expanduser().absolute()] = ADMINISTRATOR
     try:
         await index_older_games(store)
+        await index_older_tournaments(LadderStore(store))
         await accounts.prepare()
         for path, owner in files.items():
             await token_file.ensure_token(path, accounts, owner)

@@ -231,18 +231,28 @@ FLAGS_BY_TIME: Final = "{flags}:time"
 """The ids of the flags by the time at which they were raised."""
 
 
-TOURNAMENTS: Final = "{tournaments}:names"
-"""The names of all tournaments by the time of their creation."""
+TOURNAMENTS_TO_INDEX: Final = "{tournaments}:names"
+"""Tournaments that a version before 0.3.0 created, and that are not in the index yet."""
+
+
+def tournaments_in(state: str) -> str:
+    """The tournaments in a state, in the order of their creation; one that ends is in two."""
+    return f"{{tournaments}}:{state}"
 
 
 def tournament(name: str) -> str:
-    """A tournament: its record, its progress, and the plan of each round."""
+    """A tournament: its record, its progress, its version, and the plan of each round."""
     return f"{{t:{name}}}:tournament"
 
 
 def tournament_games(name: str) -> str:
     """The games of a tournament by round and table."""
     return f"{{t:{name}}}:games"
+
+
+def tournament_counters(name: str) -> str:
+    """The sums of a tournament's results, for its standings."""
+    return f"{{t:{name}}}:counters"
 
 
 def quick_resignations(ladder: str, bot: str, day: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -12,8 +12,10 @@ from himeji_server.store import keys, notifications, replies
 from himeji_server.store.client import Store
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.store.pipelining import Script
+from himeji_server.tasks import in_slices
 
 PAIRS_EXPIRE_SECONDS: Final = 2 * 24 * 3600
+_READ_AT_ONCE: Final = 500
 _ENTER: Final = Script("enter_queue")
 _SEAT: Final = Script("seat_bots")
 _REMOVE: Final = Script("remove_from_queue")
@@ -131,10 +133,27 @@ class QueueStore:
         )
         return int(waiting), int(playing)
 
-    async def games(self, ladder: str) -> dict[str, list[str]]:
-        """The bots of the games that are seated or played, by game."""
-        found = replies.fields(await self._store.call("HGETALL", keys.seated(ladder)))
-        return {game_id: _parse_bots(text) for game_id, text in found.items()}
+    async def tickets(
+        self, ladder: str, bots: Sequence[str] | None = None
+    ) -> AsyncGenerator[Ticket, None]:
+        """The tickets of these bots, or of all, in no order."""
+        if bots is None:
+            bots = replies.texts(await self._store.call("HKEYS", keys.tickets(ladder)))
+        for first in range(0, len(bots), _READ_AT_ONCE):
+            some = bots[first : first + _READ_AT_ONCE]
+            texts = await self._store.call("HMGET", keys.tickets(ladder), *some)
+            async for bot, text in in_slices(zip(some, texts, strict=True)):
+                if text:
+                    yield _parse_ticket(bot, text)
+
+    async def seated(self, ladder: str, games: Sequence[str]) -> list[str]:
+        """Those of these games whose bots are seated, or play."""
+        found: list[str] = []
+        for first in range(0, len(games), _READ_AT_ONCE):
+            some = games[first : first + _READ_AT_ONCE]
+            texts = await self._store.call("HMGET", keys.seated(ladder), *some)
+            found += [game_id for game_id, text in zip(some, texts, strict=True) if text]
+        return found
 
     async def seat(  # noqa: PLR0913 - each of them is compared or noted in one step
         self,
@@ -218,7 +237,3 @@ def _parse_ticket(bot: str, text: bytes) -> Ticket:
         name: int(found[name]) for name in ("version", "max_games", "entered", "since", "seatings")
     }
     return Ticket(bot=bot, id=found["id"], **numbers)
-
-
-def _parse_bots(text: bytes) -> list[str]:
-    return [each["bot"] for each in json.loads(text)["bots"]]
