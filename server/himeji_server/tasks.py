@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
 from typing import Final, TypeVar
+
+from himeji_server.processor_shares import pause
 
 _SLICE_SECONDS: Final = 0.003
 _T = TypeVar("_T")
@@ -19,16 +21,19 @@ async def wait_for(event: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-async def in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
+async def in_slices(items: Iterable[_T]) -> AsyncGenerator[_T, None]:
     """Yield items, and let other tasks run after every few milliseconds of work on them.
 
-    For long lists in one answer; an iterator makes its items here, so that counts as well.
+    For long lists in one answer; an iterator makes its items here, so that counts as well. A call
+    whose client is in debt is paused before each slice: see processor_shares.py where that may be.
     """
+    await pause()
     until = time.perf_counter() + _SLICE_SECONDS
     for item in items:
         yield item
         if time.perf_counter() > until:
             await asyncio.sleep(0)
+            await pause()
             until = time.perf_counter() + _SLICE_SECONDS
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from himeji.rules.errors import GameEnded, InvalidRequest, Refused, UnknownAccount, UnknownLadder
-from himeji.v1.account_service_pb2 import SCOPE_READ
+from himeji.v1.account_service_pb2 import SCOPE_PLAY, SCOPE_READ
 from himeji.v1.game_pb2 import EndReason, GameResult
 from himeji.wire.chain import chance_key
 from himeji_server.accounts.caller import Caller
@@ -12,7 +12,9 @@ from himeji_server.games.use_cases import Player
 from himeji_server.ladder import matchmaker
 from himeji_server.ladder.queue_pairing import Policy
 from himeji_server.ladder.rating import BEGINNER
-from himeji_server.names import BotName
+from himeji_server.limits import Limits
+from himeji_server.names import BotName, bot_name, owner_of
+from himeji_server.processor_shares import CallCost, ProcessorShares
 from himeji_server.store import keys
 
 from tests.server.ladder_process import ADMIN, LADDER, READY_MS, ladder_process, let_time_pass
@@ -263,6 +265,26 @@ async def test_on_a_trusted_ladder_every_deal_is_played_from_every_seat(process)
     ((_, bots),) = (await process.seated("league")).items()
     assert set(bots) == {A, C, D}
     assert len(await process.store.deals.unfinished("league")) == 1, "what B cannot play is dropped"
+
+
+async def test_who_has_no_processor_time_left_is_not_paused_between_leaving_and_telling(process):
+    await process.enter(A, B)
+    await process.run_once()
+    assert await process.seated()
+    await process.accounts.bots.ensure(bot_name(A))
+    shares = ProcessorShares(Limits(processor_ms_per_second=1))
+    cost = CallCost(shares, "LeaveLadder")
+    caller = Caller(owner_of(A), "t", frozenset({SCOPE_PLAY}))
+
+    async def call():
+        await cost.wait_for_budget(caller.owner)
+        shares.budget(caller.owner).charge(1_000_000)
+        await process.queue_commands.leave_by_call(caller, A, "", "")
+
+    async with asyncio.timeout(60):
+        await cost.measure(call())
+    await process.run_once()
+    assert not await process.seated()
 
 
 async def test_a_bot_that_has_vanished_leaves_the_queue(process):

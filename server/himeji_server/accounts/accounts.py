@@ -29,6 +29,7 @@ from himeji_server.accounts.tokens import (
 )
 from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.names import ARENA, GUEST, HOUSE, LOCAL, BotName
+from himeji_server.processor_shares import pause
 from himeji_server.rate_limits import exceeded
 from himeji_server.store import Store
 from himeji_server.store.accounts import (
@@ -112,6 +113,7 @@ class Accounts:
         size, place = pagination.size(page_size), pagination.cursor(page_token, "owners")
         found = await self._store.owner_names(place, size + 1)
         next_page_token = pagination.token(found[size - 1], "owners") if len(found) > size else ""
+        await pause()  # a command for each of them
         return await self._store.owners(found[:size]), next_page_token
 
     async def prepare(self) -> None:

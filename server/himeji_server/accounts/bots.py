@@ -12,6 +12,7 @@ from himeji_server.accounts.caller import Caller
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.limits import NO_LIMIT, AccountLimits
 from himeji_server.names import LOCAL, BotName
+from himeji_server.processor_shares import pause
 from himeji_server.rate_limits import exceeded
 from himeji_server.store.accounts import (
     AccountStore,
@@ -77,6 +78,7 @@ class Bots:
         next_page_token = (
             pagination.token(str(found[size - 1]), *query) if len(found) > size else ""
         )
+        await pause()  # a command for each of them
         return await self._store.bots(found[:size]), next_page_token
 
     async def of_caller(self, caller: Caller) -> list[BotName]:

@@ -27,6 +27,7 @@ from himeji_server.accounts import token_format
 from himeji_server.accounts.caller import Caller, missing_scope
 from himeji_server.accounts.idempotency import IdempotencyKeys, Operation
 from himeji_server.limits import NO_LIMIT, AccountLimits
+from himeji_server.processor_shares import pause
 from himeji_server.store import Store
 from himeji_server.store.accounts import AccountStore
 from himeji_server.store.tokens import NewToken, Token, TokenStatus, TokenStore, owner_of
@@ -173,6 +174,7 @@ class Tokens:
         size, query = pagination.size(page_size), ("tokens", owner, show_ended)
         place = pagination.cursor(page_token, *query)
         now = await self.store.now()
+        await pause()  # a command for each of them
         found = [
             each
             for each in await self.store.list_by_owner(owner)

@@ -3,7 +3,8 @@
 Whoever changes a game in memory, or reads it from the store, holds its lock. Other processes are
 not locked out: the store compares versions, and the slower one tries again. Waiting is bounded,
 because a store that hangs would otherwise gather waiters without end. The quick path of an answer
-takes a free lock without a coroutine (`acquire_if_free`).
+takes a free lock without a coroutine (`acquire_if_free`). A call that holds a lock, or waits for
+it, is not paused for want of processor time (processor_shares.py): others may wait for the game.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections import deque
 from typing import Final
 
 from himeji.rules.errors import StoreUnavailable
+
+from himeji_server.processor_shares import allow_pauses, forbid_pauses
 
 LOCK_SECONDS: Final = 5.0
 
@@ -71,7 +74,13 @@ class GameLock:
         self._game_id = game_id
 
     async def __aenter__(self) -> None:
-        await self._locks.acquire(self._game_id)
+        forbid_pauses()
+        try:
+            await self._locks.acquire(self._game_id)
+        except BaseException:
+            allow_pauses()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         self._locks.release(self._game_id)
+        allow_pauses()

@@ -198,6 +198,10 @@ class LiveGames:
 
     # --- the cache ------------------------------------------------------------------------------
 
+    def is_cached(self, game_id: str) -> bool:
+        """Whether a reader of a game need not replay its whole log."""
+        return game_id in self.cached
+
     def committed(self, game: LiveGame) -> None:
         """A commit of this process stands: expire what is over."""
         if game.stored.state == OVER:

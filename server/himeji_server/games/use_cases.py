@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
@@ -55,12 +55,13 @@ from himeji_server.games.submission import Submissions
 from himeji_server.games.subscribers import OnChange, OnGone
 from himeji_server.limits import Limits
 from himeji_server.names import GUEST
+from himeji_server.processor_shares import pause, turn
 from himeji_server.rate_limits import check_actions, exceeded
 from himeji_server.store import game_index
 from himeji_server.store.game_index import Terms
 from himeji_server.store.game_records import OVER, PLAYING, WAITING, Creator, SeatRequest
 from himeji_server.store.presence import Presence, version_of
-from himeji_server.tasks import wait_for
+from himeji_server.tasks import in_slices, wait_for
 
 STANDARD_STRIKES: Final = 3
 MOST_STRIKES: Final = 100
@@ -153,6 +154,18 @@ class GameUseCases:
         """The game as the store has it now; raises UnknownGame."""
         return await self._live_games.view(game_id)
 
+    async def view_in_turn(self, game_id: str) -> GameView:
+        """The same for a call that has changed nothing yet, and may therefore be paused before.
+
+        Replaying a log is expensive, and happens under the game's lock, where nothing is paused:
+        so a client replays one game at a time.
+        """
+        if self._live_games.is_cached(game_id):
+            await pause()
+            return await self.view(game_id)
+        async with turn():
+            return await self.view(game_id)
+
     def now(self) -> int:
         """The store's time in milliseconds."""
         return self._live_games.clock.now()
@@ -173,11 +186,14 @@ class GameUseCases:
         while to_read > 0:
             batch = min(to_read, max(size - len(found), _SMALLEST_BATCH))
             positions, is_last = await store.index.newest(terms, position, batch)
-            for position, game in zip(positions, await store.summaries(positions), strict=True):
-                if game is not None and wanted.fits(view := LiveGame.of(game).view, caller):
-                    found.append(view)
-                if len(found) == size:
-                    return found, pagination.token(position.hex(), query)
+            await pause()
+            games = zip(positions, await store.summaries(positions), strict=True)
+            async with aclosing(in_slices(games)) as slices:
+                async for position, game in slices:
+                    if game is not None and wanted.fits(view := LiveGame.of(game).view, caller):
+                        found.append(view)
+                    if len(found) == size:
+                        return found, pagination.token(position.hex(), query)
             if is_last:
                 return found, ""
             to_read -= len(positions)
@@ -193,7 +209,7 @@ class GameUseCases:
         async with self.wake_on_change(game_id, wake, self.stopping):
             while True:
                 wake.clear()
-                view = await self.view(game_id)
+                view = await self.view_in_turn(game_id)
                 left = until - loop.time()
                 is_up = left <= 0 or self.stopping.is_set()
                 if is_up or view.stored.state == OVER or is_asked(view, caller, seat):
@@ -289,7 +305,7 @@ class GameUseCases:
             entropy = b""
         if len(entropy) > MOST_ENTROPY:
             raise InvalidRequest(f"entropy has up to {MOST_ENTROPY} bytes", {"field": "entropy"})
-        view = await self.view(game_id)
+        view = await self.view_in_turn(game_id)
         if seat is not None and seat not in range(len(view.header.seats)):
             raise InvalidRequest(f"the game has no seat {seat}", {"field": "seat"})
         allowed = [
@@ -355,7 +371,7 @@ class GameUseCases:
         self, caller: Caller, game_id: str, decision: int, actions: Sequence[int]
     ) -> tuple[GameView, Receipt]:
         """Answer a decision for whichever bot of the caller it asks or asked, if it still plays."""
-        view = await self.view(game_id)
+        view = await self.view_in_turn(game_id)
         bot = view.stored.seats[answering_seat(view, caller, decision)].bot
         await self._bots.check_active(bot)
         check_actions(len(actions), self.limits.actions)
@@ -363,7 +379,7 @@ class GameUseCases:
 
     async def resign(self, caller: Caller, game_id: str, seat: int | None) -> GameView:
         """Give up the caller's seats; before the game begins they are open again."""
-        view = await self.view(game_id)
+        view = await self.view_in_turn(game_id)
         if not seats_of(view, caller, seat) and has_given_up(view, caller, seat):
             return view  # a retry
         for number in check_seats_of(view, caller, seat):
@@ -372,7 +388,7 @@ class GameUseCases:
 
     async def cancel_own(self, caller: Caller, game_id: str, request_id: str) -> GameView:
         """Call off a game that the caller's owner created and that has not begun."""
-        view = await self.view(game_id)
+        view = await self.view_in_turn(game_id)
         if not may_cancel(view, caller):
             sentence = "only who created a game cancels it, with a token of the same bot or of all"
             raise Forbidden(sentence, {"game_id": game_id})

@@ -58,8 +58,10 @@ from himeji_server.games.use_cases import (
 )
 from himeji_server.play.spectator import Spectator
 from himeji_server.play.stream_end import StreamEnd
+from himeji_server.processor_shares import pause
 from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.store.game_records import OVER
+from himeji_server.tasks import in_slices
 
 SERVICE: Final = "himeji.v1.GameService"
 MOST_DETAIL_BYTES: Final = 3_000  # gRPC drops trailing metadata over 8 kB
@@ -156,7 +158,7 @@ class GameService:
         return CancelGameResponse(game=await self._game(view))
 
     async def GetGame(self, request: GetGameRequest, _context: Any) -> GetGameResponse:
-        view = await self._use_cases.view(request.game_id)
+        view = await self._use_cases.view_in_turn(request.game_id)
         return GetGameResponse(game=await self._game(view))
 
     async def ListGames(self, request: ListGamesRequest, _context: Any) -> ListGamesResponse:
@@ -175,11 +177,13 @@ class GameService:
             current_caller(), wanted, request.page_size, request.page_token
         )
         connected = await self._use_cases.connected(*views)
-        games = [game_message(view, connected.__contains__) for view in views]
+        messages = (game_message(view, connected.__contains__) for view in views)
+        games = [message async for message in in_slices(messages)]
         return ListGamesResponse(games=games, next_page_token=token)
 
     async def GetReplay(self, request: GetReplayRequest, _context: Any) -> GetReplayResponse:
-        view = await self._use_cases.view(request.game_id)
+        view = await self._use_cases.view_in_turn(request.game_id)
+        await pause()
         return GetReplayResponse(replay=replay_message(view, himeji.__version__))
 
     async def WatchGame(

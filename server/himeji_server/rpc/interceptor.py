@@ -45,9 +45,9 @@ from himeji_server.games.client_errors import as_error
 from himeji_server.limits import MOST_METADATA_BYTES, Limits
 from himeji_server.processor_shares import (
     CallCost,
-    CostEstimate,
     ProcessorShares,
     is_out_of_budget,
+    pause,
 )
 from himeji_server.rate_limits import ConcurrencyLimit, too_idle, too_large, too_late, too_slow
 from himeji_server.request_limits import check_bytes, check_fields
@@ -143,7 +143,6 @@ class _Method:
     ) -> None:
         self._parts, self._path, self._handler, self._metrics = parts, path, handler, calls
         self._overload_handler = overload_handler
-        self._estimate = CostEstimate()
         self._behaviour = _behaviour(handler)
         self._parse = _checked(handler.request_deserializer or bytes, path, parts.limits)
         self._serialise: Serialise = handler.response_serializer or bytes
@@ -166,7 +165,7 @@ class _Method:
             # A client that floods may have thousands of calls queued: they must cost little.
             raise asyncio.CancelledError
         set_address(call.connection.address)
-        cost = CallCost(self._parts.processor_shares, self._estimate)
+        cost = CallCost(self._parts.processor_shares, self._path)
         response = self._finish(context, call, self._respond(context, call, cost))
         if self._handler.response_streaming:  # an estimate; what it does later has other limits
             return await response
@@ -184,7 +183,7 @@ class _Method:
     ) -> bytes | None:
         _check_metadata(context)
         handle = await self._admit(context, call, cost)
-        request = stream or self._parse(await self._read(context))
+        request = stream or self._parse(await self._read_in_turn(context))
         if self._handler.response_streaming:
             with self._watcher_slot():
                 await self._write_all(handle(request, context), context)
@@ -225,6 +224,12 @@ class _Method:
         raw = await _within(seconds, context.read(), partial(too_late, seconds))
         if not isinstance(raw, bytes):  # the client's side has ended
             raise MalformedMessage("the call ended before its message came")
+        return raw
+
+    async def _read_in_turn(self, context: Context) -> bytes:
+        """The message of a unary call, once its client's other calls leave time for its work."""
+        raw = await self._read(context)
+        await pause()
         return raw
 
     async def _write_all(self, outcome: Any, context: Context) -> None:

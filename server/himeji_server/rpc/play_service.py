@@ -21,13 +21,14 @@ from himeji_server.names import HOUSE
 from himeji_server.play.request_slots import RequestSlots
 from himeji_server.play.session import Session, check_hello
 from himeji_server.play.stream_end import StreamEnd
-from himeji_server.processor_shares import CostEstimate, ProcessorShares, StreamCosts
+from himeji_server.processor_shares import ProcessorShares, StreamCosts
 from himeji_server.rate_limits import ConcurrencyLimit, exceeded, too_slow
 from himeji_server.request_limits import check_fields
 from himeji_server.rpc.interceptor import FIRST_MESSAGE_SECONDS
 
 SERVICE: Final = "himeji.v1.PlayService"
 PLAY: Final = f"/{SERVICE}/Play"
+_TAKING_UP_A_GAME: Final = "taking up a game"
 _HELLO_RETRY_MS: Final = 1_000
 """When to retry after a Hello that did not come in time: the client was held up, or its network."""
 
@@ -49,7 +50,6 @@ class PlayService:
         self._request_slots = RequestSlots(limits)
         self._streams = streams
         self._processor_shares = processor_shares
-        self._cost_of_a_game = CostEstimate()
         self._sessions: set[Session] = set()
 
     async def Play(  # noqa: N802 - the contract's name
@@ -108,7 +108,7 @@ class PlayService:
             player,
             hello,
             slots=self._request_slots.of(caller),
-            costs=StreamCosts(self._processor_shares, self._cost_of_a_game, caller.limit_key),
+            costs=StreamCosts(self._processor_shares, _TAKING_UP_A_GAME, caller.limit_key),
         )
 
     def _request_limits(self, caller: Caller) -> Limits:
