@@ -6,8 +6,9 @@ client has a budget of processor time. A call begins when the budget has what ca
 usually cost this client, and what it really takes is charged to the budget after each of its steps.
 Commands to Redis are counted too, because all callers share one pipeline to it.
 
-A call whose client is in debt is paused, but only at stated points: before its handler begins, and
-wherever its code says `await pause()` or `async with turn()`.
+A call whose client is in debt is paused, but only at stated points: before its handler begins,
+after each message of a stream that only reads, and wherever its code says `await pause()` or
+`async with turn()`. Requests to the page are measured in the same way, with budgets of their own.
 
 Invariants: calls of a client that wait begin in the order in which they came, each when the budget
 allows it, whatever the ones before it turned out to cost; calls that are paused go on before them,
@@ -24,7 +25,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from himeji.rules.errors import RateLimited
 
@@ -68,14 +69,21 @@ class CostEstimate:
         self.ms = max(_LEAST_ESTIMATE_MS, self.ms * (_UP if ms > self.ms else _DOWN))
 
 
+class _Share(NamedTuple):
+    """What each client gets, and the name of the limit."""
+
+    limit: str
+    ms_per_second: int
+    ms_at_once: int
+    wait_seconds: float
+
+
 class _Budget:
     """The processor time of one client, in milliseconds, and the calls that wait for it."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._bucket = TokenBucket(
-            _LIMIT, limits.processor_ms_per_second, limits.processor_ms_at_once
-        )
-        self._wait_seconds = limits.processor_wait_seconds
+    def __init__(self, share: _Share) -> None:
+        self._bucket = TokenBucket(share.limit, share.ms_per_second, share.ms_at_once)
+        self._wait_seconds = share.wait_seconds
         self._estimates: dict[str, CostEstimate] = {}
         self._paused: _Queue = deque()
         self._new: _Queue = deque()
@@ -180,8 +188,25 @@ class ProcessorShares:
     """The budgets of all clients: owners, and addresses of calls without a token."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+        self._share = _Share(
+            _LIMIT,
+            limits.processor_ms_per_second,
+            limits.processor_ms_at_once,
+            limits.processor_wait_seconds,
+        )
         self._budgets: dict[str, _Budget] = {}
+
+    @classmethod
+    def of_page(cls, limits: Limits) -> Self:
+        """Those of the page's clients, which pay for requests in advance."""
+        made = cls(limits)
+        made._share = _Share(
+            "page_requests_per_second",
+            limits.page_requests_per_second,
+            limits.page_requests_at_once,
+            limits.page_wait_seconds,
+        )
+        return made
 
     def budget(self, client: str) -> _Budget | None:
         """The budget of a client; None if its time is not limited."""
@@ -191,15 +216,18 @@ class ProcessorShares:
         if budget is None:
             if len(self._budgets) >= _MOST_CLIENTS:
                 self._budgets = {k: each for k, each in self._budgets.items() if not each.is_unused}
-            budget = self._budgets[client] = _Budget(self._limits)
+            budget = self._budgets[client] = _Budget(self._share)
         return budget
 
 
 class CallCost:
     """The processor time of one call."""
 
-    def __init__(self, shares: ProcessorShares, method: str, *, pausable: bool = True) -> None:
-        """`method` is what is called: the client's calls of one method cost about the same."""
+    def __init__(self, shares: ProcessorShares, method: str = "", *, pausable: bool = True) -> None:
+        """`method` is what is called: the client's calls of one method cost about the same.
+
+        Without one, what the call costs says nothing about others.
+        """
         self._shares, self._method = shares, method
         self._is_admitted = False
         self._balance_ms = 0.0  # what was paid for and not used yet
@@ -218,6 +246,18 @@ class CallCost:
             await budget.take(ms, patient=patient)
             self.budget, self._is_admitted = budget, True
             self._balance_ms += ms
+
+    async def pay(self, client: str, ms: float, *, patient: bool = False) -> None:
+        """Wait until the client has so much time, and take it whether it is used or not.
+
+        What the call uses beyond that is charged as it is used. Raises RateLimited like
+        `wait_for_budget`.
+        """
+        budget = self._shares.budget(client)
+        if budget is not None:
+            await budget.take(ms, patient=patient)
+            self.budget = budget
+            self._balance_ms = min(self._balance_ms, 0.0) + ms
 
     def owe(self, client: str) -> None:
         """Have the call charged to a client without waiting."""
@@ -242,12 +282,12 @@ class CallCost:
             self._end(meter.ms)
 
     def _end(self, ms: float) -> None:
-        """Return what was not used, and learn from what the call cost."""
-        if self.budget is not None:
+        """Return what was not used of an estimate, and learn from what the call cost."""
+        if self.budget is not None and self._is_admitted:
             self.budget.give_back(self._balance_ms)
-            self._balance_ms = 0.0
-            if self._is_admitted:
+            if self._method:
                 self.budget.learn(self._method, ms)
+        self.budget = None  # tasks that outlive the call are not its own
 
 
 class StreamCosts:
@@ -280,7 +320,7 @@ class _Meter(Awaitable[_T]):
     """
 
     def __init__(self, coroutine: Coroutine[Any, Any, _T], cost: CallCost) -> None:
-        self._coroutine, self._cost = coroutine, cost
+        self._coroutine, self.cost = coroutine, cost
         self._task = asyncio.current_task()
         self._began = 0.0
         self.ms = 0.0
@@ -310,7 +350,7 @@ class _Meter(Awaitable[_T]):
     def add(self, ms: float) -> None:
         """Charge something that the call has used."""
         self.ms += ms
-        self._cost.charge(ms)
+        self.cost.charge(ms)
 
     def end(self) -> None:
         """Let go of the task, which refers to the call."""
@@ -321,8 +361,8 @@ class _Meter(Awaitable[_T]):
 
         None if it is not limited or must not be paused.
         """
-        budget = self._cost.budget
-        if budget is None or not self._cost.pausable or self.locks:
+        budget = self.cost.budget
+        if budget is None or not self.cost.pausable or self.locks:
             return None
         if asyncio.current_task() is not self._task:  # others may wait for that task
             return None
@@ -343,6 +383,13 @@ def count_store_command() -> None:
     meter = _METER.get()
     if meter is not None:
         meter.add(_STORE_COMMAND_MS)
+
+
+async def prepay(client: str, ms: float) -> None:
+    """Wait until the client of this call has so much time, and take it as `CallCost.pay` does."""
+    meter = _METER.get()
+    if meter is not None:
+        await meter.cost.pay(client, ms, patient=True)
 
 
 async def pause() -> None:

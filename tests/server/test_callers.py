@@ -47,6 +47,7 @@ from tests.server.raw_http2 import RawConnection
 
 STRANGER, OTHER = "127.0.0.2", "127.0.0.3"
 RULESET = "/himeji.v1.RulesService/GetRuleset"
+WATCH_RESULTS = "/himeji.v1.LadderService/WatchResults"
 WHO_AM_I = "/himeji.v1.AccountService/WhoAmI"
 HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
 REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
@@ -71,6 +72,20 @@ class Account:
 
     async def WhoAmI(self, _request, _context):  # noqa: N802 - the contract's name
         return accounts_pb2.WhoAmIResponse(owner=accounts_pb2.Owner(name=current_caller().owner))
+
+
+class Results:
+    """Tells of results, each of which takes the processor a while."""
+
+    MESSAGES = 12
+    MS = 5
+
+    async def WatchResults(self, _request, _context):  # noqa: N802 - the contract's name
+        for _ in range(self.MESSAGES):
+            until = time.thread_time() + self.MS / 1000
+            while time.thread_time() < until:
+                pass
+            yield ladders_pb2.WatchResultsResponse()
 
 
 class Tokens:
@@ -103,6 +118,7 @@ class Server:
             implementations={
                 "himeji.v1.RulesService": self.rules,
                 "himeji.v1.AccountService": Account(),
+                "himeji.v1.LadderService": Results(),
             },
             authorise=Authoriser(self.tokens, limits=limits),
             dev=True,
@@ -262,6 +278,19 @@ async def test_a_health_check_does_not_wait_for_processor_time():
             pass
         for _ in range(10):
             await check_health(server)
+
+
+async def test_a_stream_that_is_watched_goes_on_as_fast_as_its_owner_has_processor_time():
+    little = {"processor_ms_per_second": 100, "processor_ms_at_once": 10}
+    async with serving(**little) as server:
+        before = time.monotonic()
+        call = server.channel.unary_stream(WATCH_RESULTS)(
+            b"", timeout=PATIENCE, metadata=(("authorization", "Bearer ada"),)
+        )
+        assert len([message async for message in call]) == Results.MESSAGES
+        # What it may have at once, and the last message is paid for afterwards.
+        charged = (Results.MESSAGES - 1) * Results.MS - 10
+        assert time.monotonic() - before >= charged / 100
 
 
 # Unread answers

@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import json
 import re
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from himeji.v1 import game_service_pb2 as games_pb2
 from himeji.v1.game_pb2 import SeatPlan
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji_server import address_filter
+from himeji_server.ladder.queries import LadderQueries
 from himeji_server.launch import serve
 from himeji_server.limits import Limits
 from himeji_server.settings import Settings
@@ -380,6 +382,25 @@ async def test_requests_are_limited_by_address_and_say_when_to_come_back(page):
         found = [await client.ask("/api/games?page_size=500", BAD) for _ in range(2)]
         assert found[1].json["reason"] == "RATE_LIMITED"
         assert (await client.ask("/ladders")).status == 200
+
+
+async def test_a_request_that_takes_longer_than_it_paid_for_is_charged_for_all_of_it(
+    page, monkeypatch
+):
+    list_ladders = LadderQueries.list_ladders
+
+    async def after_much_work(*arguments):
+        until = time.thread_time() + 0.1
+        while time.thread_time() < until:
+            pass
+        return await list_ladders(*arguments)
+
+    few = {"page_requests_per_second": 1, "page_requests_at_once": 20, "page_wait_seconds": 10}
+    async with page(**few) as client:
+        assert [(await client.ask("/ladders", BAD)).status for _ in range(3)] == [200] * 3
+    monkeypatch.setattr(LadderQueries, "list_ladders", after_much_work)
+    async with page(**few) as client:
+        assert [(await client.ask("/ladders", BAD)).status for _ in range(3)] == [200, 429, 429]
 
 
 def test_heavier_pages_cost_more():

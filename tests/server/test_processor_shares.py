@@ -422,7 +422,7 @@ async def test_pieces_of_work_are_done_as_the_budget_allows_and_none_is_refused(
 async def test_a_piece_that_cannot_wait_is_paid_for_by_the_next_calls():
     found = shares()
     costs = StreamCosts(found, "games", "ada")
-    for _ in range(4):
+    for _ in range(10):
         assert await costs.owed().measure(dear_call()) == "answer"
     assert await begun_within(0.1, found.budget("ada"), 1) == ([], [0])
 

@@ -147,7 +147,9 @@ class _Method:
         self._parse = _checked(handler.request_deserializer or bytes, path, parts.limits)
         self._serialise: Serialise = handler.response_serializer or bytes
         # Who may call what does not exist is no question, but how often is.
-        anonymous = isinstance(self._behaviour, UnsupportedMethod | _UnknownMethod)
+        unknown = isinstance(self._behaviour, _UnknownMethod)
+        self._cost_key = metrics.UNKNOWN_METHOD if unknown else path  # clients invent paths
+        anonymous = unknown or isinstance(self._behaviour, UnsupportedMethod)
         self._authorise = self._limit_address if anonymous else parts.authorise
 
     def wrapped(self) -> Handler:
@@ -165,9 +167,10 @@ class _Method:
             # A client that floods may have thousands of calls queued: they must cost little.
             raise asyncio.CancelledError
         set_address(call.connection.address)
-        cost = CallCost(self._parts.processor_shares, self._path)
+        shares, streaming = self._parts.processor_shares, self._handler.response_streaming
+        cost = CallCost(shares, "" if streaming else self._cost_key)
         response = self._finish(context, call, self._respond(context, call, cost))
-        if self._handler.response_streaming:  # an estimate; what it does later has other limits
+        if self._handler.request_streaming:  # an estimate; what it does later has other limits
             return await response
         return await cost.measure(response)
 
@@ -241,6 +244,7 @@ class _Method:
         async with aclosing(outcome) as responses:  # type: ignore[type-var]
             async for response in responses:
                 await _within(seconds, context.write(response), partial(too_slow, seconds))
+                await pause()
 
     def _watcher_slot(self) -> AbstractContextManager[None]:
         if self._overload_handler is not None:  # Play has limits of its own

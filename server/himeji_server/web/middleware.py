@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from himeji_server import addresses
 from himeji_server.accounts.caller import set_address
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import RateLimiter
+from himeji_server.processor_shares import CallCost, ProcessorShares
 from himeji_server.web.error_pages import header_too_large
 from himeji_server.web.request_costs import cost_of
 
@@ -55,11 +55,11 @@ class SecurityMiddleware:
     """Wraps the whole site."""
 
     def __init__(
-        self, site: ASGIApp, limits: Limits, rate_limiter: RateLimiter, respond: Respond
+        self, site: ASGIApp, limits: Limits, shares: ProcessorShares, respond: Respond
     ) -> None:
         self._site = site
         self._limits = limits
-        self._rate_limiter = rate_limiter
+        self._shares = shares
         self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,9 +78,9 @@ class SecurityMiddleware:
                 headers.setdefault("cache-control", "no-cache")
             await send(message)
 
+        cost = CallCost(self._shares)
         try:
-            refusal = await self._refusal(scope)
-            await (refusal or self._site)(scope, receive, send_with_headers)
+            await cost.measure(self._respond_to(scope, receive, send_with_headers, cost))
         except Exception:
             if not status:
                 raise
@@ -90,9 +90,13 @@ class SecurityMiddleware:
                 path = str(scope["path"])[:_LONGEST_LOGGED_PATH]
                 _log.info("page", method=scope["method"], path=path, status=status, ms=ms)
 
-    async def _refusal(self, scope: Scope) -> ASGIApp | None:
+    async def _respond_to(self, scope: Scope, receive: Receive, send: Send, cost: CallCost) -> None:
+        refusal = await self._refusal(scope, cost)
+        await (refusal or self._site)(scope, receive, send)
+
+    async def _refusal(self, scope: Scope, cost: CallCost) -> ASGIApp | None:
         try:
-            await self._wait_for_budget(scope)
+            await self._wait_for_budget(scope, cost)
         except RateLimited as error:
             await asyncio.sleep(self._limits.page_refusal_seconds)
             return await self._respond(Request(scope), error)
@@ -106,7 +110,7 @@ class SecurityMiddleware:
             return PlainTextResponse("this request came from another site\n", 403)
         return None
 
-    async def _wait_for_budget(self, scope: Scope) -> None:
+    async def _wait_for_budget(self, scope: Scope, cost: CallCost) -> None:
         """Count the request for its address, and wait until there is time for it.
 
         Pages that are asked for all at once are made one after the other, or they would keep
@@ -116,12 +120,9 @@ class SecurityMiddleware:
         set_address(address)
         size, most = _header_size(scope), self._limits.page_header_bytes
         if size > most:
-            self._rate_limiter.acquire(address)
+            await cost.pay(address, 1)
             raise header_too_large(size, most)
-        cost = cost_of(scope["path"], scope["query_string"])
-        wait = self._rate_limiter.bucket(address).reserve(self._limits.page_wait_seconds, cost)
-        if wait > 0:
-            await asyncio.sleep(wait)
+        await cost.pay(address, cost_of(scope["path"], scope["query_string"]))
 
 
 def _header_size(scope: Scope) -> int:

@@ -1,5 +1,7 @@
-"""What a request takes from the rate limit of its address: about one token per millisecond of work.
+"""What a request pays in advance: about the milliseconds of work that it makes.
 
+What it takes beyond that is measured and charged to its address as well (processor_shares.py), but
+not what is done in a thread, such as drawing.
 Measured with compiled rules: a page 3 ms, a ruleset 7 to 12, a drawn board 13 to 20 (in a thread),
 the replay of a whole game 10 and more, a list 0.27 for each of its games.
 """
@@ -10,9 +12,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
-from himeji_server.limits import Limits
 from himeji_server.pagination import LARGEST_SIZE, STANDARD_SIZE
-from himeji_server.rate_limits import RateLimiter
 
 EVENT: Final = 10
 """The cost of an event: most of a page, with a board that others often drew before."""
@@ -27,20 +27,13 @@ _COSTS: Final = (
     (re.compile(r"/(?:api/)?rulesets/"), 10),
 )
 _LIST: Final = re.compile(r"/(?:api/)?games/?$")
-_GAMES_PER_TOKEN: Final = 4
-
-
-def request_limiter(limits: Limits) -> RateLimiter:
-    """The rate limit of the page, by address."""
-    return RateLimiter(
-        "page_requests_per_second", limits.page_requests_per_second, limits.page_requests_at_once
-    )
+_GAMES_PER_MS: Final = 4
 
 
 def cost_of(path: str, query: bytes) -> int:
-    """How many tokens a request takes."""
+    """How much a request pays."""
     if _LIST.match(path):
-        return _PAGE + _page_size(query) // _GAMES_PER_TOKEN
+        return _PAGE + _page_size(query) // _GAMES_PER_MS
     return next((cost for pattern, cost in _COSTS if pattern.match(path)), _PAGE)
 
 

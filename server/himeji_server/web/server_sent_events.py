@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
 from typing import Any, Final
@@ -22,7 +21,8 @@ from himeji_server.accounts.caller import Caller, current_address
 from himeji_server.games.notifications import POLL_SECONDS
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.limits import Limits
-from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter
+from himeji_server.processor_shares import prepay
+from himeji_server.rate_limits import ConcurrencyLimit
 from himeji_server.store.game_records import OVER
 from himeji_server.tasks import wait_for
 from himeji_server.web.browser_players import BrowserPlayers
@@ -47,12 +47,10 @@ class EventStreams:
         players: BrowserPlayers,
         load_content: LoadContent,
         limits: Limits,
-        rate_limiter: RateLimiter,
     ) -> None:
         self._use_cases = use_cases
         self._players = players
         self._load_content = load_content
-        self._rate_limiter = rate_limiter
         self._most_games = limits.games_per_event_stream
         self._slots = ConcurrencyLimit(
             "event_streams",
@@ -103,7 +101,7 @@ class EventStreams:
                 for game_id in list(known):
                     view = await use_cases.view(game_id)
                     if view.stored.version != known[game_id]:
-                        await self._wait_for_rate(current_address())
+                        await prepay(current_address(), EVENT)
                         content = await self._load_content(game_id, caller)
                         known[game_id], quiet = content["version"], 0.0
                         yield _event("news", content)
@@ -118,10 +116,6 @@ class EventStreams:
                     quiet = 0.0
         if known:
             yield _event("pause", {"why": "the arena stops"})
-
-    async def _wait_for_rate(self, address: str) -> None:
-        """Take an event from the rate limit of the address, and wait until that allows it."""
-        await asyncio.sleep(self._rate_limiter.bucket(address).reserve(math.inf, EVENT))
 
 
 class _EventStream(StreamingResponse):

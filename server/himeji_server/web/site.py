@@ -23,7 +23,7 @@ from himeji_server import pagination
 from himeji_server.accounts.accounts import Accounts
 from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.assembly import LadderAssembly
-from himeji_server.rate_limits import RateLimiter
+from himeji_server.processor_shares import ProcessorShares
 from himeji_server.settings import HOST, Settings
 from himeji_server.web import openapi, rulesets, schemas
 from himeji_server.web.browser_players import BrowserPlayers
@@ -33,7 +33,6 @@ from himeji_server.web.ladders import LadderViews
 from himeji_server.web.middleware import SecurityMiddleware
 from himeji_server.web.openapi import Route
 from himeji_server.web.play_pages import PlayPages
-from himeji_server.web.request_costs import request_limiter
 from himeji_server.web.server_sent_events import EventStreams
 from himeji_server.web.static_files import StaticFiles
 from himeji_server.web.template_filters import environment
@@ -64,16 +63,17 @@ class SiteParts:
 def build(parts: SiteParts) -> ASGIApp:
     """The whole site, wrapped in its middleware."""
     limits = parts.settings.limits
-    rate_limiter = request_limiter(limits)
-    site = Site(parts, rate_limiter)
+    site = Site(parts)
     compressed = GZipMiddleware(site.app(), _LEAST_COMPRESSED_BYTES, _COMPRESSION_LEVEL)
-    return SecurityMiddleware(compressed, limits, rate_limiter, site.errors.respond)
+    return SecurityMiddleware(
+        compressed, limits, ProcessorShares.of_page(limits), site.errors.respond
+    )
 
 
 class Site:
     """The handlers of all routes."""
 
-    def __init__(self, parts: SiteParts, rate_limiter: RateLimiter) -> None:
+    def __init__(self, parts: SiteParts) -> None:
         self._settings = parts.settings
         self._address = f"{HOST}:{parts.port}"
         self._templates = environment()
@@ -84,9 +84,7 @@ class Site:
         self._play_pages = PlayPages(
             parts.use_cases, self._games, self._players, self._templates, limits
         )
-        self._events = EventStreams(
-            parts.use_cases, self._players, self._play_pages.news, limits, rate_limiter
-        )
+        self._events = EventStreams(parts.use_cases, self._players, self._play_pages.news, limits)
         self._static = StaticFiles()
         self.errors = ErrorPages(self._templates)
 
