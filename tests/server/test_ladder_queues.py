@@ -158,6 +158,14 @@ async def test_entering_again_keeps_the_place_and_sets_the_number_of_games_anew(
     assert (again.bot, again.id, again.entered, again.max_games) == (A, first.id, first.entered, 4)
 
 
+async def test_that_a_bot_was_removed_by_a_call_is_forgotten_after_a_day(process):
+    await process.enter(A)
+    for _ in range(2):  # a ticket that is removed, and none
+        await process.store.queues.remove(LADDER, A)
+        left = int(await process.redis.call("TTL", keys.removal(LADDER, A)))
+        assert 0 < left <= 24 * 3600
+
+
 async def test_a_bot_without_a_stream_is_not_paired(process):
     await process.enter(A, B)
     await process.disconnect(B)

@@ -38,7 +38,7 @@ from himeji_server.play.stream_end import StreamEnd
 from himeji_server.play.stream_writer import SendQueue, StreamWriter
 from himeji_server.rate_limits import ConcurrencyLimit, RateLimiter, TokenBucket
 from himeji_server.settings import Settings
-from himeji_server.store import Store
+from himeji_server.store import Store, keys
 
 from tests.server.arena_client import PATIENCE, with_timeout
 from tests.server.raw_http2 import RawConnection
@@ -88,6 +88,27 @@ def test_every_error_of_the_page_is_one_of_the_contract():
         "INVALID_REQUEST",
     }
     assert all(f"ERROR_REASON_{name}" in set(ErrorReason.keys()) for name in named)
+
+
+def names_of_keys():
+    """What store/keys.py has a name for and is stored: channels are not, nor are buckets."""
+    defined = {
+        name
+        for name, value in vars(keys).items()
+        if isinstance(value, str) or getattr(value, "__module__", "") == keys.__name__
+        if not name.startswith("_")
+    }
+    return {name for name in defined if "channel" not in name.lower()} - {
+        *("bucket_of", "of_game", "GameKeys"),
+    }
+
+
+def test_the_page_says_of_every_key_what_bounds_it():
+    section = PAGE.partition("## What the store keeps of an owner")[2].partition("\n## ")[0]
+    last_cells = re.findall(r"^\|.*\|([^|]+)\|$", section, re.MULTILINE)
+    named = Counter(name for cell in last_cells for name in re.findall(r"`(\w+)`", cell))
+    assert named.keys() == names_of_keys()
+    assert set(named.values()) == {1}, "each in one row"
 
 
 # Counting

@@ -269,9 +269,9 @@ def tickets(ladder: str) -> str:
     return f"{_ladder_tag(ladder)}:tickets"
 
 
-def removed_bots(ladder: str) -> str:
-    """Bots that a call removed from the queue and that have not entered again, with entry ids."""
-    return f"{_ladder_tag(ladder)}:removed"
+def removal(ladder: str, bot: str) -> str:
+    """The entry id of the ticket that a call removed; until the bot enters again, or for a day."""
+    return f"{_ladder_tag(ladder)}:removed:{bot}"
 
 
 def load(ladder: str) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from himeji_server.store import keys, notifications, replies
+from himeji_server.store.accounts import REMEMBERED_SECONDS
 from himeji_server.store.client import Store
 from himeji_server.store.notifications import BotNotification, BotNotificationKind
 from himeji_server.store.pipelining import Script
@@ -88,7 +89,7 @@ class QueueStore:
         """
         text = await self._store.run(
             _ENTER,
-            [keys.tickets(ladder), keys.removed_bots(ladder)],
+            [keys.tickets(ladder), keys.removal(ladder, bot)],
             *(bot, secrets.token_hex(8), version, max_games, "again" if again else "", entry_id),
         )
         return _parse_ticket(bot, text) if text else None
@@ -98,10 +99,8 @@ class QueueStore:
 
         Returns whether it was in the queue.
         """
-        found = await self._store.run(
-            _REMOVE, [keys.tickets(ladder), keys.removed_bots(ladder)], bot
-        )
-        return bool(found)
+        touched = [keys.tickets(ladder), keys.removal(ladder, bot)]
+        return bool(await self._store.run(_REMOVE, touched, bot, REMEMBERED_SECONDS))
 
     async def leave(self, ladder: str, bot: str) -> bool:
         """Remove a bot from a queue; whether it was there."""
