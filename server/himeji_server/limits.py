@@ -91,6 +91,8 @@ class Limits:
     """Answers that strangers have not read yet: a hundred of the largest ones."""
 
     unread_bytes_per_owner: int = 32 << 20
+    unread_bytes: int = 256 << 20
+    """The same of all administrators together, and of all house bots, in one process."""
 
     failures_per_second: int = 100
     failures_at_once: int = 200

@@ -45,6 +45,7 @@ from himeji_server.rpc.rules_workers import RulesWorkers
 from tests.server.arena_client import PATIENCE
 from tests.server.raw_http2 import RawConnection
 
+ADMIN_OF_ADA = "admin-of-ada"
 STRANGER, OTHER = "127.0.0.2", "127.0.0.3"
 RULESET = "/himeji.v1.RulesService/GetRuleset"
 WATCH_RESULTS = "/himeji.v1.LadderService/WatchResults"
@@ -89,7 +90,7 @@ class Results:
 
 
 class Tokens:
-    """Knows a token for each of two owners, and counts how often it was asked."""
+    """Knows three tokens of two owners, and counts how often it was asked."""
 
     def __init__(self):
         self.store = self
@@ -101,9 +102,12 @@ class Tokens:
     async def verify(self, secret):
         self.lookups += 1
         await asyncio.sleep(0.05)
-        if secret not in ("ada", HOUSE):
+        if secret not in ("ada", ADMIN_OF_ADA, HOUSE):
             raise errors.InvalidToken("unknown")
-        return Caller(secret, f"{secret}.0", frozenset({SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE}))
+        owner = HOUSE if secret == HOUSE else "ada"
+        scopes = {SCOPE_READ, SCOPE_PLAY, SCOPE_MANAGE}
+        scopes |= {SCOPE_ADMIN} if secret == ADMIN_OF_ADA else set()
+        return Caller(owner, f"{secret}.0", frozenset(scopes))
 
 
 class Server:
@@ -366,15 +370,46 @@ async def test_who_has_twice_the_calls_that_are_allowed_is_cut_off_and_others_ar
         await check_health(server)
 
 
-async def test_calls_of_an_owner_are_limited_and_those_of_house_bots_are_not():
+async def test_calls_of_an_owner_are_limited_and_those_of_house_bots_and_administrators_are_not():
     async with serving(calls_in_flight_per_owner=5) as server:
-        connections = {owner: server.connect(window=0) for owner in ("ada", HOUSE)}
-        for owner, connection in connections.items():
+        tokens = (ADMIN_OF_ADA, "ada", HOUSE)
+        for token in tokens:
+            connection = server.connect(window=0)
             for _ in range(9):
-                connection.call(WHO_AM_I, token=owner)
-        await eventually(lambda: server.in_flight() == 9 + 5)
+                connection.call(WHO_AM_I, token=token)
+        await eventually(lambda: server.in_flight() == 9 + 5 + 9)
         assert type(await who_am_i(server, "ada")) is errors.LimitExceeded
+        assert (await who_am_i(server, ADMIN_OF_ADA)).owner.name == "ada"
         assert (await who_am_i(server, HOUSE)).owner.name == HOUSE
+
+
+def leave_unread(calls, caller, size, times=1):
+    for _ in range(times):
+        call = calls.begin(f"ipv4:{STRANGER}:1")
+        call.charge_to(caller, stream=False)
+        call.answer(size)
+
+
+def caller_of(token):
+    owner = HOUSE if token == HOUSE else "ada"
+    scope = SCOPE_ADMIN if token == ADMIN_OF_ADA else SCOPE_READ
+    return Caller(owner, f"{token}.0", frozenset({scope}))
+
+
+@pytest.mark.parametrize("token", [ADMIN_OF_ADA, HOUSE])
+async def test_unread_answers_of_administrators_and_house_bots_have_no_limit_but_the_process_has(
+    token,
+):
+    large = 100_000
+    calls = CallsInFlight(Limits(unread_bytes_per_owner=large, unread_bytes=10 * large))
+    leave_unread(calls, caller_of(token), large, times=10)
+    leave_unread(calls, caller_of("ada"), large)
+    with pytest.raises(errors.LimitExceeded) as refused:
+        leave_unread(calls, caller_of("ada"), large)
+    assert refused.value.details["limit"] == "unread_bytes_per_owner"
+    with pytest.raises(errors.LimitExceeded) as full:
+        leave_unread(calls, caller_of(token), large)
+    assert full.value.details["limit"] == "unread_bytes"
 
 
 async def test_a_call_whose_message_does_not_come_ends():
@@ -422,6 +457,19 @@ async def test_a_connection_with_a_token_counts_for_its_owner():
         await eventually(lambda: len(server.open_connections(strangers)) == 5)
         assert len(server.open_connections(known)) == 10
         await eventually(lambda: len(server.calls.connections) <= 11)  # closed ones are forgotten
+
+
+@pytest.mark.parametrize("token", [ADMIN_OF_ADA, HOUSE])
+async def test_connections_of_administrators_and_house_bots_are_not_too_many(token):
+    async with serving(connections_per_owner=3) as server:
+        free = [server.connect() for _ in range(6)]
+        for connection in free:
+            connection.call(WHO_AM_I, token=token)
+        known = [server.connect() for _ in range(6)]
+        for connection in known:
+            connection.call(WHO_AM_I, token="ada")
+        await eventually(lambda: len(server.open_connections(known)) == 3)
+        assert len(server.open_connections(free)) == 6
 
 
 async def test_connections_without_calls_and_without_http2_are_closed():
@@ -637,7 +685,7 @@ async def test_a_client_that_dies_with_many_calls_in_flight_is_not_blocked():
     [
         ("ipv4:192.0.2.7:4000", None, None, FLOOD),
         ("ipv4:192.0.2.7:4000", "ada", SCOPE_PLAY, FLOOD),
-        ("ipv4:192.0.2.7:4000", "ada", SCOPE_ADMIN, CANCELLED),
+        ("ipv4:192.0.2.7:4000", "ada", SCOPE_ADMIN, None),
         ("ipv4:192.0.2.7:4000", HOUSE, SCOPE_PLAY, None),
         ("ipv4:127.0.0.1:4000", None, None, CANCELLED),
         ("ipv6:[2001:db8::1]:4000", None, None, FLOOD),

@@ -204,6 +204,15 @@ class Client:
         request = accounts_pb2.WhoAmIRequest()
         return await self.accounts.WhoAmI(request, metadata=self.metadata, timeout=120)
 
+    async def apply_one_action(self):
+        rules = rules_service_pb2_grpc.RulesServiceStub(self.channel)
+        new = rules_service_pb2.NewPositionRequest(ruleset="base", seats=2)
+        made = await rules.NewPosition(new, metadata=self.metadata, timeout=120)
+        request = rules_service_pb2.ApplyActionsRequest(
+            position=made.position, actions=made.legal_actions[:1]
+        )
+        await rules.ApplyActions(request, metadata=self.metadata, timeout=120)
+
     async def create(self):
         request = games_pb2.CreateGameRequest(ruleset="base", seats=SEATS)
         return (
@@ -535,16 +544,20 @@ async def test_calls_are_limited_by_owner_and_the_error_says_how_long_to_wait(ar
 async def test_administrators_are_refused_by_no_quota_and_no_rate(arena):
     few = {"calls_per_second": 1, "calls_at_once": 2, "streams_per_owner": 1}
     few |= {"watchers_per_owner": 1, "games_per_owner": 1, "waiting_games_per_owner": 1}
+    few |= {"calls_in_flight_per_owner": 1, "connections_per_owner": 1, "watchers_per_address": 1}
+    few |= {"unread_bytes_per_owner": 1, "rules_calls_per_owner": 1, "inline_actions": 0}
     async with arena(**few, requests_per_second=1, requests_at_once=1) as client:
         client.metadata = client.as_administrator
         await asyncio.gather(*(client.who_am_i() for _ in range(20)))
+        await asyncio.gather(*(client.apply_one_action() for _ in range(3)))
         games = [await client.create() for _ in range(3)]
+        watching = []  # all at once
         for game_id in games:
             await client.join(game_id)
             await client.join(game_id, "local/two")
             request = games_pb2.WatchGameRequest(game_id=game_id)
-            watching = client.games.WatchGame(request, metadata=client.metadata)
-            assert (await watching.read()).HasField("update")
+            watching.append(client.games.WatchGame(request, metadata=client.metadata))
+            assert (await watching[-1].read()).HasField("update")
         for bot in ("local/one", "local/two"):
             stream, welcome = await client.stream(bot)
             assert welcome.HasField("welcome")

@@ -2,7 +2,9 @@
 
 A call counts from its first moment until gRPC has written all of its answer: a client decides by
 its HTTP/2 window when that is, and until then the arena keeps the answer in memory. A call counts
-for the address of its client, and for the owner as soon as its token was verified.
+for the address of its client, and for the owner as soon as its token was verified. The calls of all
+administrators count together, apart from those of their owners' other tokens, and so do those of
+the house: only what they leave unread is limited, by what the process can hold.
 
 Invariants: nobody has more calls or more bytes of unread answers in flight than the limits allow,
 except for calls that are just being refused. A connection is to be closed, by connection_watch.py,
@@ -27,8 +29,7 @@ from himeji.wire.errors import RETRY_AFTER
 from himeji_server import addresses
 from himeji_server.accounts.caller import Caller
 from himeji_server.address_filter import AddressFilter, can_block
-from himeji_server.limits import Limits
-from himeji_server.names import HOUSE
+from himeji_server.limits import NO_LIMIT, Limits
 from himeji_server.rate_limits import UNLIMITED, RateLimiter, exceeded
 
 Endpoint: TypeAlias = tuple[str, int]
@@ -56,13 +57,15 @@ class Connection:
     address: str
     endpoint: Endpoint
     owner: str = ""
-    """The owner whose token was shown last."""
-
-    is_unlimited: bool = False
-    """Whether that token is one of the house or of an administrator."""
+    """Whose limits are for the token that was shown last: its owner's, or an administrator's."""
 
     calls: int = 0
     """Calls in flight."""
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether that token is one of the house or of an administrator."""
+        return self.owner in UNLIMITED
 
     @property
     def client(self) -> Client:
@@ -128,9 +131,8 @@ class Call:
         Streams have limits of their own, and are not counted among the owner's calls.
         """
         self._calls.give_back(self._caller)
-        self.connection.owner = caller.owner
-        self.connection.is_unlimited = caller.limit_key in UNLIMITED
-        self._caller = ("stream" if stream else "owner", caller.owner)
+        self.connection.owner = caller.limit_key
+        self._caller = ("stream" if stream else "owner", caller.limit_key)
         self._use = self._calls.take(self._caller)
         self.check()
 
@@ -304,8 +306,12 @@ class CallsInFlight:
                 "unread_bytes_per_address",
                 limits.unread_bytes_per_address,
             )
-        if kind == "stream" or name == HOUSE:
-            calls, most = "", 1 << 31
-        else:
-            calls, most = "calls_in_flight_per_owner", limits.calls_in_flight_per_owner
-        return _Use(calls, most, "unread_bytes_per_owner", limits.unread_bytes_per_owner)
+        if name in UNLIMITED:  # but what they all leave unread the process has to hold
+            return _Use("", NO_LIMIT, "unread_bytes", limits.unread_bytes)
+        calls, most = "calls_in_flight_per_owner", limits.calls_in_flight_per_owner
+        return _Use(
+            calls,
+            NO_LIMIT if kind == "stream" else most,
+            "unread_bytes_per_owner",
+            limits.unread_bytes_per_owner,
+        )

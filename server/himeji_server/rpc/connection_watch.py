@@ -7,7 +7,8 @@ gRPC then sees a client that went away, and frees whatever it kept for it.
 
 Invariants: a connection counts for the owner whose token was shown on it last, else for its
 address. Twice a second nobody has more than allowed: of those that are too many the oldest are
-closed, so that a new client of the same address still gets in. House bots are never too many.
+closed, so that a new client of the same address still gets in. House bots and administrators are
+never too many.
 
 The address of a flood is blocked, and connections from there without a token are closed with those
 of the flood. If another owner is connected from there, the address is blocked only when the flood
@@ -26,8 +27,7 @@ import structlog
 from himeji.rules.errors import RateLimited
 
 from himeji_server import addresses, metrics
-from himeji_server.names import HOUSE
-from himeji_server.rate_limits import RateLimiter
+from himeji_server.rate_limits import UNLIMITED, RateLimiter
 from himeji_server.rpc import open_sockets
 from himeji_server.rpc.calls_in_flight import (
     FLOOD,
@@ -49,7 +49,7 @@ _FLOODS_AT_ONCE: Final = 3
 _SECONDS_BETWEEN_FLOODS: Final = 20
 """How often an address may be that of a flood before it is blocked although others are there."""
 
-_HOUSE: Final[Client] = ("owner", HOUSE)
+_UNLIMITED: Final[frozenset[Client]] = frozenset(("owner", name) for name in UNLIMITED)
 
 _log = structlog.get_logger(__name__)
 
@@ -156,7 +156,7 @@ class ConnectionWatch:
         excess: set[Endpoint] = set()
         for client, endpoints in by_client.items():
             too_many = len(endpoints) - allowed[client[0]]
-            if too_many > 0 and client != _HOUSE:
+            if too_many > 0 and client not in _UNLIMITED:
                 self._count(client, "connections", too_many)
                 excess.update(endpoints[:too_many])
         return excess

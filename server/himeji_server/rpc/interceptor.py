@@ -49,7 +49,14 @@ from himeji_server.processor_shares import (
     is_out_of_budget,
     pause,
 )
-from himeji_server.rate_limits import ConcurrencyLimit, too_idle, too_large, too_late, too_slow
+from himeji_server.rate_limits import (
+    UNLIMITED,
+    ConcurrencyLimit,
+    too_idle,
+    too_large,
+    too_late,
+    too_slow,
+)
 from himeji_server.request_limits import check_bytes, check_fields
 from himeji_server.rpc.call_log import CallLog
 from himeji_server.rpc.calls_in_flight import Call, CallsInFlight
@@ -248,6 +255,9 @@ class _Method:
 
     def _watcher_slot(self) -> AbstractContextManager[None]:
         if self._overload_handler is not None:  # Play has limits of its own
+            return nullcontext()
+        caller = caller_or_none()
+        if caller is not None and caller.limit_key in UNLIMITED:
             return nullcontext()
         return self._parts.watchers.slot(current_address())
 

@@ -73,8 +73,7 @@ class RulesService:
         if count <= self._limits.inline_actions:
             return forward_model.apply_actions(request)
         raw = request.SerializeToString()
-        owner = current_caller().owner
-        answer = await self._workers.run(owner, RulesCall.APPLY_ACTIONS, raw)
+        answer = await self._workers.run(current_caller().limit_key, RulesCall.APPLY_ACTIONS, raw)
         return ApplyActionsResponse.FromString(answer)
 
     def _find(self, name: str, revision: str) -> GetRulesetResponse:

@@ -49,9 +49,9 @@ class RulesWorkers:
         self._free = asyncio.Semaphore(limits.rules_workers)
         self._idle: list[_Worker] = []
 
-    async def run(self, owner: str, call: RulesCall, request: bytes) -> bytes:
+    async def run(self, limit_key: str, call: RulesCall, request: bytes) -> bytes:
         """Run one call; raises what it raised, LimitExceeded or Unavailable."""
-        with self._slots.slot(owner):
+        with self._slots.slot(limit_key):
             async with self._free:
                 for _ in range(_TRIES):
                     with contextlib.suppress(_WorkerEndedError):
