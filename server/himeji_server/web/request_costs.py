@@ -23,11 +23,12 @@ _COSTS: Final = (
     (re.compile(r"/(?:api/)?games/[^/]+/replay"), 20),
     (re.compile(r"/api/games/[^/]+/boards/"), 20),
     (re.compile(r"/games/[^/]+/turn$"), 20),
-    (re.compile(r"/(?:$|api/arena|events$|bots/|api/bots/)"), 10),
+    (re.compile(r"/(?:$|api/arena|bots/|api/bots/)"), 10),
     (re.compile(r"/(?:api/)?rulesets/"), 10),
 )
 _LIST: Final = re.compile(r"/(?:api/)?games/?$")
 _GAMES_PER_TOKEN: Final = 4
+_EVENTS: Final = "/events"
 
 
 def request_limiter(limits: Limits) -> RateLimiter:
@@ -41,7 +42,15 @@ def cost_of(path: str, query: bytes) -> int:
     """How many tokens a request takes."""
     if _LIST.match(path):
         return _PAGE + _page_size(query) // _GAMES_PER_TOKEN
+    if path == _EVENTS:
+        return EVENT * _games_followed(query)
     return next((cost for pattern, cost in _COSTS if pattern.match(path)), _PAGE)
+
+
+def _games_followed(query: bytes) -> int:
+    """How many games an event stream loads; more than allowed are refused unseen."""
+    games = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("games", [""])[-1]
+    return min(games.count(",") + 1, Limits.games_per_event_stream)
 
 
 def _page_size(query: bytes) -> int:
