@@ -92,9 +92,66 @@ async def test_visits_use_up_neither_names_nor_versions_nor_the_developers_bots(
     guests, _ = await page.accounts.bots.list_bots("guest", 0, "", show_retired=True)
     assert [str(each.name) for each in guests] == [f"guest/browser-{n}" for n in (1, 2, 3)]
     assert [each.newest_version for each in guests] == [20] * 3
+    listed = [await page.accounts.bots.versions(str(each.name), 0, "") for each in guests]
+    assert [len(versions) for versions, _ in listed] == [1] * 3
     issued = await page.accounts.issue_full_token("local", "test")
     local = await page.accounts.tokens.verify(issued.secret)
     await page.accounts.bots.create(local, "local/mine", "", "")
+
+
+async def size_of_all_keys(page):
+    """How many keys there are of guests, and how many entries their lists of versions have."""
+    names = [key async for key in scan(page)]
+    lists = [key for key in names if b":versions" in key]
+    return len(names), sum([await page.store.call("LLEN", key) for key in lists])
+
+
+async def scan(page):
+    cursor = b"0"
+    while True:
+        cursor, found = await page.store.call("SCAN", cursor, "MATCH", "*guest*", "COUNT", 1_000)
+        for key in found:
+            yield key
+        if cursor == b"0":
+            return
+
+
+async def test_names_that_go_from_one_guest_to_the_next_leave_nothing_behind_in_the_store(page):
+    limited = page.accounts.tokens.store
+    for _ in range(6):
+        await page.visit()
+    before = await size_of_all_keys(page)
+    tokens = len(await limited.list_by_owner("guest"))
+    for _ in range(30):
+        await page.visit()
+    keys_now, versions_now = await size_of_all_keys(page)
+    # Tokens that ended are kept, up to a limit of their own.
+    assert keys_now - len(await limited.list_by_owner("guest")) <= before[0] - tokens
+    assert versions_now == before[1]
+
+
+async def test_of_a_guests_name_the_version_that_plays_is_listed(page):
+    for _ in range(7):
+        caller, _ = await page.visit()
+    newest = (await page.accounts.bots.get(caller.bot)).newest_version
+    listed, next_page_token = await page.accounts.bots.versions(caller.bot, 1, "")
+    assert [(each.number, each.parent) for each in listed] == [(newest, newest - 1)]
+    assert newest == 3
+    while next_page_token:  # an empty page says that nothing older is kept
+        listed, next_page_token = await page.accounts.bots.versions(caller.bot, 1, next_page_token)
+        assert listed == []
+
+
+async def test_all_guests_together_create_as_many_games_a_day_as_one_owner(pages):
+    limits = Limits(games_created_per_day=2)
+    page = Page(pages[0].store)
+    page.use_cases = GameAssembly(page.store, page.accounts, limits).use_cases
+    guests = [(await page.visit())[0] for _ in range(3)]
+    for guest in guests[:2]:
+        await page.sit(guest)
+    with pytest.raises(errors.LimitExceeded) as refused:
+        await page.sit(guests[2])
+    assert refused.value.details["limit"] == "games_created_per_day"
 
 
 async def test_a_name_and_a_version_never_mean_two_people(page):

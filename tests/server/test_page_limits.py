@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 import time
+from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -18,12 +19,13 @@ from himeji.v1 import game_service_pb2 as games_pb2
 from himeji.v1.game_pb2 import SeatPlan
 from himeji.v1.game_service_pb2_grpc import GameServiceStub
 from himeji_server import address_filter
+from himeji_server.games.use_cases import GameUseCases
 from himeji_server.ladder.queries import LadderQueries
 from himeji_server.launch import serve
 from himeji_server.limits import Limits
 from himeji_server.settings import Settings
 from himeji_server.web import server
-from himeji_server.web.request_costs import cost_of
+from himeji_server.web.request_costs import EVENT, cost_of
 
 from tests.server.arena_client import PATIENCE, with_timeout
 
@@ -351,6 +353,27 @@ async def test_event_streams_are_limited_by_address_and_in_all(page):
             await asyncio.sleep(0.1)
 
 
+async def test_for_an_event_stream_that_is_refused_no_game_is_loaded(page, monkeypatch):
+    view, loaded = GameUseCases.view, Counter()
+
+    async def counted(self, game_id):
+        loaded[game_id] += 1
+        return await view(self, game_id)
+
+    async with page(event_streams_per_address=1) as client:
+        monkeypatch.setattr(GameUseCases, "view", counted)
+        assert (await client.stream(f"{await client.new_game()}:0", BAD))[0] == 200
+        other = await client.new_game()
+        loaded.clear()
+        assert (await client.ask(f"/events?games={other}:0", BAD)).status == 429
+        assert not loaded[other]
+        # Nor does a stream that comes to nothing keep its slot.
+        for _ in range(3):
+            assert (await client.ask("/events?games=unknown:0")).status == 404
+        assert (await client.stream(f"{other}:0"))[0] == 200
+        assert loaded[other]
+
+
 async def test_one_stream_follows_several_games_to_their_ends(page):
     async with page(games_per_event_stream=3, page_idle_seconds=1) as client:
         first, second = await client.new_game(), await client.new_game()
@@ -412,6 +435,15 @@ def test_heavier_pages_cost_more():
     assert cost_of("/api/games", b"page_size=500") > cost_of("/games", b"")
     assert cost_of("/api/games", b"page_size=999999999") == cost_of("/games", b"page_size=500")
     assert cost_of("/api/games", b"page_size=two") == cost_of("/games", b"page_size=50")
+
+
+def test_an_event_stream_costs_as_much_as_its_games():
+    costs = [cost_of("/events", f"games={','.join(['g:0'] * n)}".encode()) for n in range(1, 17)]
+    assert costs == [EVENT * n for n in range(1, 17)]
+    assert cost_of("/events", b"games=g:0%2Ch:0") == 2 * EVENT
+    assert cost_of("/events", b"games=g:0&games=h:0,i:0") == 2 * EVENT  # the last one counts
+    assert cost_of("/events", b"") == EVENT
+    assert cost_of("/events", b"games=" + b"," * 5_000) == costs[-1]  # refused before any work
 
 
 async def test_text_is_compressed_for_who_takes_it_and_event_streams_are_not(page):

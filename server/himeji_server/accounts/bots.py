@@ -136,7 +136,9 @@ class Bots:
         last = min(last, bot.newest_version)
         first = max(last - size + 1, 1)
         found = await self._store.versions(bot.name, first, last) if last > 0 else []
-        next_page_token = pagination.token(str(first), *query) if first > 1 else ""
+        # Of a bot whose versions are replaced, the older ones are not there to be listed.
+        is_more = bool(found) and found[0].number == first > 1
+        next_page_token = pagination.token(str(first), *query) if is_more else ""
         return found[::-1], next_page_token
 
     async def resolve_player(
@@ -188,10 +190,9 @@ class Bots:
         """Create a bot on behalf of the arena if it is missing; the arena has no quota."""
         await self._ensure(name, description, None)
 
-    async def create_arena_version(self, name: BotName, description: str, mark: str) -> None:
-        """Create a bot on behalf of the arena, or the next version of one that exists."""
-        status, _ = await self._store.create_version(name, "", mark, (NO_LIMIT, NO_LIMIT))
-        if status is CreateVersionStatus.MISSING:
+    async def replace_arena_version(self, name: BotName, description: str) -> None:
+        """Create a bot on behalf of the arena, or the next version of one in place of the last."""
+        if not await self._store.replace_version(name):
             await self.ensure(name, description)
 
     async def _ensure(self, name: BotName, description: str, caller: Caller | None) -> None:

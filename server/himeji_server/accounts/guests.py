@@ -1,14 +1,14 @@
 """Guests of the page: a fixed number of names that are given to one person after another.
 
 Each person who gets a name is a new version of its bot, so that a name and a version, which is what
-a replay has, never mean two people. Guests do not play for ratings.
+a replay has, never mean two people. Of these versions only the last one is kept, lest the store
+grow with every visit. Guests do not play for ratings.
 
 Invariant: of the tokens of one name, at most one works in the end. Whoever takes a name over writes
 the id of the new token first, then revokes all others, and looks at the id again when the token
 exists: if somebody else has taken the name since, the token is revoked.
 """
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -91,7 +91,7 @@ class Guests:
 
     async def give(self, name: GuestName, token_id: str) -> IssuedToken | None:
         """Give a name that was taken to somebody new; None if it was taken again since."""
-        await self._bots.create_arena_version(name.bot, _DESCRIPTION, secrets.token_hex(16))
+        await self._bots.replace_arena_version(name.bot, _DESCRIPTION)
         request = TokenRequest(GUEST, str(name.bot), _SCOPES, _LABEL, LIFETIME_MS)
         issued = await self._tokens.issue_with_id(token_id, request)
         if (await self._store.tokens()).get(name.bot.short) == token_id:

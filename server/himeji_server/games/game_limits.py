@@ -57,7 +57,7 @@ class GameLimits:
                 await self._quotas.remove(quota, game_id)
             raise
         if added:
-            await self._quotas.count_created(creator.counted_as)
+            await self._quotas.count_created(creator.owner)
 
     async def _check_new(
         self, creator: Creator, game_id: str, plans: Iterable[SeatPlan], added: list[Quota]
@@ -81,11 +81,12 @@ class GameLimits:
     async def _check_day(self, creator: Creator) -> None:
         """Raise LimitExceeded if the owner created too many games today.
 
-        Games are kept when they are over, so that this bounds what an owner adds to the store.
+        Games are kept when they are over, so that this bounds what an owner adds to the store; all
+        guests of the page are one owner.
         Requests at the same moment are not told apart: a few too many may pass.
         """
         most = self._limits.games_created_per_day
-        wait_ms = await self._quotas.wait_to_create(creator.counted_as, most)
+        wait_ms = await self._quotas.wait_to_create(creator.owner, most)
         if wait_ms:
             error = exceeded("games_created_per_day", most, "you created {} games within a day")
             error.details[RETRY_AFTER] = str(wait_ms)

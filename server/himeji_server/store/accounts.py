@@ -22,6 +22,8 @@ _BEGIN_DELETION: Final = Script("begin_owner_deletion")
 _RELEASE_NAME: Final = Script("release_owner_name")
 _CREATE_BOT: Final = Script("create_bot")
 _CREATE_VERSION: Final = Script("create_bot_version")
+_LIST_VERSIONS: Final = Script("list_bot_versions")
+_REPLACE_VERSION: Final = Script("replace_bot_version")
 _RETIRE_BOT: Final = Script("retire_bot")
 
 
@@ -273,10 +275,15 @@ class AccountStore:
         return CreateVersionStatus(replies.text(status)), int(number[0]) if number else 0
 
     async def versions(self, bot: BotName, first: int, last: int) -> list[BotVersion]:
-        """The versions of a bot from one number to another, as far as they exist."""
-        key = keys.bot_versions(bot.owner, bot.short)
-        found = await self._store.call("LRANGE", key, max(first, 1) - 1, last - 1)
-        return [_parse_version(bot, number, raw) for number, raw in enumerate(found, max(first, 1))]
+        """The versions of a bot from one number to another, as far as they are kept."""
+        touched = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
+        start, found = await self._store.run(_LIST_VERSIONS, touched, first, last)
+        return [_parse_version(bot, number, raw) for number, raw in enumerate(found, int(start))]
+
+    async def replace_version(self, bot: BotName) -> bool:
+        """Create the next version of a bot and forget those before; whether the bot exists."""
+        touched = [keys.bot(bot.owner, bot.short), keys.bot_versions(bot.owner, bot.short)]
+        return bool(await self._store.run(_REPLACE_VERSION, touched))
 
 
 def _parse_owner(name: str, reply: Any) -> Owner | None:

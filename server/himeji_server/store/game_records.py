@@ -103,7 +103,7 @@ class Creator(NamedTuple):
 
     @property
     def counted_as(self) -> str:
-        """For whom the game counts in quotas: all guests of the page share one owner."""
+        """For whom an unfinished game counts: guests of the page each have a quota of their own."""
         return self.bot if self.owner == GUEST else self.owner
 
 

@@ -12,6 +12,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs
 
+from himeji_server.limits import Limits
 from himeji_server.pagination import LARGEST_SIZE, STANDARD_SIZE
 
 EVENT: Final = 10
@@ -23,18 +24,27 @@ _COSTS: Final = (
     (re.compile(r"/(?:api/)?games/[^/]+/replay"), 20),
     (re.compile(r"/api/games/[^/]+/boards/"), 20),
     (re.compile(r"/games/[^/]+/turn$"), 20),
-    (re.compile(r"/(?:$|api/arena|events$|bots/|api/bots/)"), 10),
+    (re.compile(r"/(?:$|api/arena|bots/|api/bots/)"), 10),
     (re.compile(r"/(?:api/)?rulesets/"), 10),
 )
 _LIST: Final = re.compile(r"/(?:api/)?games/?$")
 _GAMES_PER_MS: Final = 4
+_EVENTS: Final = "/events"
 
 
 def cost_of(path: str, query: bytes) -> int:
     """How much a request pays."""
     if _LIST.match(path):
         return _PAGE + _page_size(query) // _GAMES_PER_MS
+    if path == _EVENTS:
+        return EVENT * _games_followed(query)
     return next((cost for pattern, cost in _COSTS if pattern.match(path)), _PAGE)
+
+
+def _games_followed(query: bytes) -> int:
+    """How many games an event stream loads; more than allowed are refused unseen."""
+    games = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("games", [""])[-1]
+    return min(games.count(",") + 1, Limits.games_per_event_stream)
 
 
 def _page_size(query: bytes) -> int:

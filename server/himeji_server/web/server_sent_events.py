@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from typing import Any, Final
 
 from himeji.rules.errors import InvalidRequest, UnknownGame
@@ -37,6 +38,10 @@ _MOST_DIGITS: Final = 9
 LoadContent = Callable[[str, Caller | None], Awaitable[dict[str, Any]]]
 """Loads the content of an event: a game as the page shows it to somebody."""
 
+Begin = Callable[[], Awaitable[AsyncGenerator[str, None]]]
+"""Does what comes before the first event, and returns the events; raises what is answered instead.
+"""
+
 
 class EventStreams:
     """Opens the streams, as many as the limits allow."""
@@ -62,9 +67,12 @@ class EventStreams:
     async def open(self, request: Request) -> Response:
         """The stream of the games that the query names, with the versions that are known."""
         known = self._known_versions(request.query_params.get("games", ""))
+        return _EventStream(self._slots, partial(self._begin, known, request))
+
+    async def _begin(self, known: dict[str, int], request: Request) -> AsyncGenerator[str, None]:
+        """The events of a stream that has its slot; raises UnknownGame."""
         await self._forget_unknown_games(known)
-        caller = await self._players.find(request)
-        return _EventStream(self._slots, self._changes(known, caller))
+        return self._changes(known, await self._players.find(request))
 
     def _known_versions(self, text: str) -> dict[str, int]:
         """Parse ID:VERSION,ID:VERSION; raises InvalidRequest."""
@@ -119,15 +127,16 @@ class EventStreams:
 
 
 class _EventStream(StreamingResponse):
-    """A stream that holds a slot for as long as it is open; raises LimitExceeded before that."""
+    """A stream that holds a slot from its first work on; raises LimitExceeded before that."""
 
-    def __init__(self, slots: ConcurrencyLimit, events: AsyncGenerator[str, None]) -> None:
-        super().__init__(events, 200, {"cache-control": "no-store"}, "text/event-stream")
-        self._slots, self._events = slots, events
+    def __init__(self, slots: ConcurrencyLimit, begin: Begin) -> None:
+        super().__init__((), 200, {"cache-control": "no-store"}, "text/event-stream")
+        self._slots, self._begin = slots, begin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._slots.slot(current_address()):
-            async with aclosing(self._events):
+            async with aclosing(await self._begin()) as events:
+                self.body_iterator = events
                 await super().__call__(scope, receive, send)
 
 
