@@ -118,7 +118,7 @@ fuzz: $(BUILT) ## send a million mutated messages to every RPC (ARGS="--messages
 two-worlds: $(BUILT) ## compare, byte by byte, all that two arenas show whose games differ in their keys alone
 	$(BIN)/python -m tests.programs.two_worlds $(ARGS)
 
-long-season: $(BUILT) ## void games and recompute a table of 100,000 results, and measure what other callers wait meanwhile
+long-season: $(BUILT) ## void games and recompute a table of 100,000 results, and fail if other callers wait for it
 	$(BIN)/python -m tests.programs.long_season $(ARGS)
 
 loadtest: $(BUILT) ## put a bounded load of mixed bots on an arena of its own, and fail on any error

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,15 @@ def is_alive() -> Callable[[int], bool]:
 class Arena:
     """`himeji serve` as a process, started through the installed command."""
 
-    def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
+    COMMAND = (str(Path(sys.executable).parent / "himeji"),)
+
+    def __init__(
+        self, *options: str, env: dict[str, str] | None = None, command: Sequence[str] = COMMAND
+    ) -> None:
+        """The command stands for `himeji`."""
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HIMEJI_")}
         self.process = subprocess.Popen(
-            [str(Path(sys.executable).parent / "himeji"), "serve", *options],
+            [*command, "serve", *options],
             env=clean | (env or {}),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -166,10 +171,15 @@ def start_arena(short_folder: Path, given_redis: dict[str, str]) -> Iterator[Cal
 
 
 @contextlib.contextmanager
-def open_arena(folder: Path, *options: str, env: dict[str, str] | None = None) -> Iterator[Arena]:
+def open_arena(
+    folder: Path,
+    *options: str,
+    env: dict[str, str] | None = None,
+    command: Sequence[str] = Arena.COMMAND,
+) -> Iterator[Arena]:
     """An arena for tests that share it: without house bots, unless asked, and without a page."""
     alone = ("--port", "0", "--house", "none", "--http-port", "none", "--data", str(folder))
-    arena = Arena(*alone, *options, env=env)
+    arena = Arena(*alone, *options, env=env, command=command)
     try:
         yield arena.opened()
     finally:
