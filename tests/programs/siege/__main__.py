@@ -1,8 +1,8 @@
 """`make siege`: attack an arena of its own in every known way while honest clients use it.
 
 Fails if an honest call fails, becomes much slower than in the same run before, or the arena's
-memory grows beyond its bounds; and if a control does not fail: the same attack on an arena whose
-one limit against it is raised.
+memory grows beyond its bounds; and if a control does not show what its attack is about: the same
+attack on an arena whose one limit against it is raised. The same bounds hold for both.
 """
 
 import argparse
@@ -24,6 +24,7 @@ SHORT = ("guessing tokens", "slow page clients")
 """The attacks of the short form, which is a test of `make test`."""
 
 CONTROL = "control: "
+AS_EXPECTED, NOT_DEFENDED, NOT_SHOWN = "as expected", "NOT DEFENDED", "NOT SHOWN"
 console = Console(width=None if sys.stdout.isatty() else 150)
 
 
@@ -50,12 +51,11 @@ class Siege:
     def __init__(self, arguments):
         self._arguments = arguments
         self._bounds = Bounds(latency_ratio=arguments.ratio)
-        self._bounds_of_controls = Bounds()
         self.rows = []
 
     @property
     def failed(self):
-        return any(row["verdict"] != "as expected" for row in self.rows)
+        return any(row["verdict"] != AS_EXPECTED for row in self.rows)
 
     def run(self):
         for name in self._arguments.names:
@@ -74,7 +74,7 @@ class Siege:
             console.print(f"{title}: {row['verdict']} ({seconds:.0f} s)", highlight=False)
             for violation in row["violations"]:
                 console.print(f"  {violation}", highlight=False)
-            if row["verdict"] == "as expected":
+            if row["verdict"] == AS_EXPECTED:
                 break
         self.rows.append(row)
 
@@ -90,12 +90,18 @@ class Siege:
             outcome = scenario.run(times=times)
         except ArenaFailedError as error:
             violations, facts = [f"the arena died: {str(error)[-300:]}"], {}
+            verdict = NOT_SHOWN if control else NOT_DEFENDED
         else:
-            bounds = self._bounds_of_controls if control else self._bounds
-            violations, facts = outcome.violations(bounds), facts_of(outcome)
-        expected = bool(violations) == control
-        verdict = "as expected" if expected else "NOT DEFENDED" if not control else "HARMLESS"
+            violations, facts = outcome.violations(self._bounds), facts_of(outcome)
+            verdict = verdict_of(outcome, self._bounds, attack.symptom if control else "")
         return {"violations": violations, "verdict": verdict, "control": control, **facts}
+
+
+def verdict_of(outcome, bounds, symptom=""):
+    """An attack must break no bound; a control must show the symptom, whatever else is broken."""
+    if symptom:
+        return AS_EXPECTED if outcome.shows(symptom, bounds) else NOT_SHOWN
+    return NOT_DEFENDED if outcome.violations(bounds) else AS_EXPECTED
 
 
 def facts_of(outcome):

@@ -44,6 +44,10 @@ class Besieged:
     def log_bytes(self):
         return self.log.stat().st_size
 
+    def log_lines(self, words):
+        """How many lines of the log have these words."""
+        return sum(words in line for line in self.log.read_text().splitlines())
+
 
 @contextlib.contextmanager
 def running(folder, limits, *, open_registration=False, hostile_bots=1):

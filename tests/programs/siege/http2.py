@@ -13,6 +13,8 @@ ACK, END_STREAM, END_HEADERS = 1, 1, 4
 CANCEL = 8
 INITIAL_WINDOW_SIZE = 4
 HEADER_BYTES = 9
+ANSWERED, CLOSED = "answer began", "connection closed"
+MARKED = "messages with the marker"
 ERRORS = {0: "NO_ERROR", 1: "PROTOCOL_ERROR", 7: "REFUSED_STREAM", 8: "CANCEL"} | {
     11: "ENHANCE_YOUR_CALM"
 }
@@ -59,8 +61,9 @@ def message(body):
 class Connection:
     """A connection that counts what it is told in `told`, and never makes a window larger again."""
 
-    def __init__(self, reader, writer, told):
-        self._reader, self._writer, self._told = reader, writer, told
+    def __init__(self, reader, writer, told, *, marker=b""):
+        """`told` also counts how often the marker comes in what is sent to us."""
+        self._reader, self._writer, self._told, self._marker = reader, writer, told, marker
         self._next_stream = 1
         self.open = True
         self.open_streams = set()
@@ -69,13 +72,13 @@ class Connection:
         self._receiving = asyncio.create_task(self._receive())
 
     @classmethod
-    async def connect(cls, address, source, told: Counter, **values):
+    async def connect(cls, address, source, told: Counter, *, marker=b"", **values):
         """Connect from a source address; the values are settings."""
         host, _, port = address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port), local_addr=(source, 0))
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         writer.write(PREFACE + settings(**values))
-        return cls(reader, writer, told)
+        return cls(reader, writer, told, marker=marker)
 
     def call(self, headers, body=None, *, end=True):
         """Open a stream, with a message and an end where they are given; its number."""
@@ -108,7 +111,7 @@ class Connection:
                 payload = await self._reader.readexactly(int.from_bytes(head[:3]))
                 self._handle(head[3], head[4], int.from_bytes(head[5:]), payload)
         except (OSError, asyncio.IncompleteReadError):
-            self._told["connection closed"] += 1
+            self._told[CLOSED] += 1
         finally:
             self.open = False
 
@@ -117,10 +120,12 @@ class Connection:
             self.open_streams.discard(stream)
         if kind == SETTINGS and not flags & ACK:
             self._writer.write(frame(SETTINGS, flags=ACK))
+        elif kind == DATA and self._marker:
+            self._told[MARKED] += payload.count(self._marker)
         elif kind == PING and not flags & ACK:
             self._writer.write(frame(PING, payload, flags=ACK))
         elif kind == HEADERS:
-            self._told["call ended" if flags & END_STREAM else "answer began"] += 1
+            self._told["call ended" if flags & END_STREAM else ANSWERED] += 1
         elif kind == RST_STREAM:
             self._told[f"call reset: {_error(payload)}"] += 1
         elif kind == GOAWAY:

@@ -83,6 +83,11 @@ class Outcome:
         """A sentence for each bound that was broken."""
         return [*self._failures(), *self._latency(bounds), *self._costs(bounds)]
 
+    def shows(self, symptom, bounds):
+        """Whether something that went wrong has these words."""
+        found = [*self.violations(bounds), *self.calls_since.failures()]
+        return any(symptom in each for each in found)
+
     def _failures(self):
         failures = self.calls_since.failures()
         for text, count in failures.most_common(3):

@@ -18,7 +18,7 @@ from himeji_server.launch import die_with_parent
 from loadtest.arena import clean_environment
 from tests.programs.siege import arena, records, stored_games
 from tests.programs.siege.attacker import LEAST_PRIORITY
-from tests.programs.siege.attacks.attack import Target
+from tests.programs.siege.attacks.attack import TRACES, Target
 from tests.programs.siege.honest_clients import DEADLINE
 from tests.programs.siege.measurements import SAMPLE_SECONDS, Bounds, Memory, Outcome, Phase
 
@@ -82,6 +82,8 @@ class Scenario:
             unanswered += self._wait_for_answers(honest, calls, phases[-1].ended)
             time.sleep(SETTLE_SECONDS)
         besieged.arena.check()
+        if self._attack.traces:
+            phases[0].told[TRACES] = besieged.log_lines(self._attack.traces)
         found = records.read(calls)
         return Outcome(
             idle=idle,

@@ -19,6 +19,7 @@ SOURCE = "127.0.0.2"
 """Where attacks come from; honest clients are at 127.0.0.1."""
 
 CALL_SECONDS = 10.0
+TRACES = "lines in the log"
 UNLIMITED = 1_000_000_000
 HOUR = 3_600.0
 NO_PACING = {"processor_ms_per_second": UNLIMITED, "processor_ms_at_once": UNLIMITED}
@@ -61,6 +62,10 @@ class Attack:
     control: Mapping[str, float] = MappingProxyType({})
     """The limits that defend against it, with values so high that they do not."""
 
+    symptom = ""
+    """Words of what goes wrong without these limits. A control has to show it: that everything is
+    slow proves nothing, because the machine may be busy."""
+
     limits: Mapping[str, float] = MappingProxyType({})
     """Limits of the arena in both runs, so that a short attack uses up what a long one would."""
 
@@ -70,6 +75,9 @@ class Attack:
     rated_results = 0
     uses_admin_token = False
     """Whether it is no attack, but something that the arena's own operator does."""
+
+    traces = ""
+    """Words by which the lines that it leaves in the log are known; their number is in `told`."""
 
     log_is_bounded = False
     """Whether it tries to fill the log, which must then not grow much faster than before."""
@@ -103,7 +111,7 @@ class Attack:
             yield opened
 
     async def call(self, channel, path, body, token=""):
-        """Make a unary call with raw bytes, and count the answer."""
+        """Make a unary call with raw bytes, and count the answer; as `ask`."""
         return await self.ask(channel.unary_unary(path), body, token)
 
     async def ask(self, method, body, token=""):

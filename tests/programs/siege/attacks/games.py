@@ -26,6 +26,7 @@ class InvitationFlood(Attack):
     name = "invitation flood"
     limits = limit_values(games_per_owner=32)
     control = limit_values(inviting_games_per_pair=UNLIMITED)
+    symptom = "RESOURCE_EXHAUSTED LIMIT_EXCEEDED: your bots are in"
     AT_ONCE = 16
 
     async def run(self, target):
@@ -55,34 +56,46 @@ class ListStorm(Attack):
 
     name = "list storm"
     control = limit_values(games_read_per_page=UNLIMITED, **NO_PACING)
+    symptom = "thousands of games were read in one page"
     finished_games = 10_000
     CALLS_AT_ONCE = 48
     PAGES_AT_ONCE = 16
+    WHOLE = "a list that one page went through"
 
     async def run(self, target):
+        path = f"{SERVICE}/ListGames"
         nobody = games.ListGamesRequest(bot="nobody/nobody").SerializeToString()
-        nothing = games.ListGamesRequest(ruleset="base", tournament=TOURNAMENT)
-        bodies = (nobody, nothing.SerializeToString())
+        nothing = games.ListGamesRequest(ruleset="base", tournament=TOURNAMENT).SerializeToString()
         async with self.channels(target) as (channel,):
 
             async def ask():
-                for body in bodies:
-                    await self.call(channel, f"{SERVICE}/ListGames", body, target.token)
+                for body in (nobody, nothing):
+                    await self.call(channel, path, body, target.token)
 
             async def look():
                 self.told[
                     await get(target.page, "/games?state=playing&ruleset=matcha", SOURCE)
                 ] += 1
 
+            # Alone, because without a limit hardly any of those at once are answered in time.
+            answer = await self.call(channel, path, nothing, target.token)
+            if answer is not None and not _page_token(answer):
+                self.told[self.WHOLE] += 1
             await asyncio.gather(
                 self.repeat(target, self.CALLS_AT_ONCE, ask),
                 self.repeat(target, self.PAGES_AT_ONCE, look),
             )
 
     def harm(self, told):
-        """Whoever asks is answered at once, if only that it was too often."""
-        at_once, answered = self.CALLS_AT_ONCE + self.PAGES_AT_ONCE, sum(told.values())
+        """Whoever asks is answered at once, if only that it was too often, or with a short page."""
+        if told[self.WHOLE]:
+            return "thousands of games were read in one page"
+        at_once, answered = self.CALLS_AT_ONCE + self.PAGES_AT_ONCE, sum(told.values()) - 1
         return f"{answered} answers to {at_once} questions at once" if answered < at_once else ""
+
+
+def _page_token(answer):
+    return games.ListGamesResponse.FromString(answer).next_page_token
 
 
 ATTACKS = (InvitationFlood, ListStorm)

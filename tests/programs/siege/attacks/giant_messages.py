@@ -123,6 +123,7 @@ class GiantMessages(Attack):
         text_length=UNLIMITED,
         **NO_PACING,
     )
+    symptom = "of them were looked at"
     AT_ONCE = 8
 
     def prepare(self, target):

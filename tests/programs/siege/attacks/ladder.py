@@ -14,6 +14,7 @@ class Recompute(Attack):
     name = "recompute under load"
     uses_admin_token = True
     control = limit_values(recomputations=UNLIMITED)
+    symptom = "none was refused"
     rated_results = 10_000
     AT_ONCE = 8
 
@@ -31,6 +32,11 @@ class Recompute(Attack):
                     self.refused(error)
 
             await self.repeat(target, self.AT_ONCE, recompute)
+
+    def harm(self, told):
+        """Each of them has a process of its own, so most of them have to wait."""
+        refused = any(answer.endswith("LIMIT_EXCEEDED") for answer in told)
+        return "" if refused else f"{self.AT_ONCE} recomputations at once, and none was refused"
 
 
 ATTACKS = (Recompute,)

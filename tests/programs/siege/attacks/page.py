@@ -57,6 +57,7 @@ class SlowPageClients(HeldConnections):
 
     name = "slow page clients"
     control = limit_values(page_connections_per_address=UNLIMITED)
+    symptom = "one address held"
     CONNECTIONS = 1_000
 
     def opening(self, target, number):
@@ -78,6 +79,7 @@ class EventStreams(HeldConnections):
         page_requests_per_second=UNLIMITED,
         page_requests_at_once=UNLIMITED,
     )
+    symptom = "event stream: Failure"
     CONNECTIONS = 300
 
     def opening(self, target, number):

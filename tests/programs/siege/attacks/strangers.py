@@ -10,6 +10,7 @@ from himeji_server.names import ADMINISTRATOR
 from tests.programs.siege.attacks.attack import (
     NO_FAILURE_LIMIT,
     NO_PACING,
+    TRACES,
     UNLIMITED,
     Attack,
     limit_values,
@@ -27,6 +28,7 @@ class Guessing(Attack):
         guesses_per_second=UNLIMITED, guesses_at_once=UNLIMITED, **NO_FAILURE_LIMIT
     )
     log_is_bounded = True
+    symptom = "guesses were looked up"
     MOST_GUESSES = 100
     """More than a person mistypes, and nothing to somebody who has 256 bits to guess."""
 
@@ -50,14 +52,22 @@ class UnknownMethods(Attack):
     name = "log flood"
     control = limit_values(failures_logged=UNLIMITED, **NO_FAILURE_LIMIT, **NO_PACING)
     log_is_bounded = True
+    traces = "siege.Nothing"
+    symptom = "lines of the log"
+    MOST_LINES = 100
+    """Some times `failures_logged`, which is for ten seconds."""
 
     async def run(self, target):
         async with self.channels(target) as (channel,):
 
             async def call():
-                await self.call(channel, f"/siege.Nothing/{secrets.token_hex(40)}", b"")
+                await self.call(channel, f"/{self.traces}/{secrets.token_hex(40)}", b"")
 
             await self.repeat(target, AT_ONCE, call)
+
+    def harm(self, told):
+        lines = told[TRACES]
+        return f"{lines} lines of the log are about it" if lines > self.MOST_LINES else ""
 
 
 class RegistrationFlood(Attack):
@@ -71,6 +81,7 @@ class RegistrationFlood(Attack):
         registrations_per_day=UNLIMITED,
         registrations_in_all_per_day=UNLIMITED,
     )
+    symptom = "register: RESOURCE_EXHAUSTED LIMIT_EXCEEDED"
 
     async def run(self, target):
         path = "/himeji.v1.AccountService/CreateOwner"
