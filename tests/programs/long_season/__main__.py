@@ -38,6 +38,7 @@ from tests.server.ladder_process import LADDER, LadderProcess
 CONTROL = (sys.executable, "-m", "tests.programs.long_season.arena_server")
 BASELINE_SECONDS = 10.0
 PAUSE_SECONDS = 0.01
+LEAST_PROGRESS = 5
 A, B = "ann/a", "bob/b"
 
 
@@ -159,10 +160,12 @@ class Administrator:
             answer = await self._ladder.GetStandings(wanted, metadata=self._metadata)
 
     async def recompute(self):
-        """Recompute the table, which has to agree."""
-        wanted = ladders.RecomputeStandingsRequest(ladder=LADDER)
+        """Recompute the table, which has to agree; progress has to come meanwhile."""
+        wanted, progress = ladders.RecomputeStandingsRequest(ladder=LADDER), 0
         async for message in self._ladder.RecomputeStandings(wanted, metadata=self._metadata):
             assert not message.result.differences, message
+            progress += message.HasField("progress")
+        assert progress >= LEAST_PROGRESS, f"{progress} messages of progress"
 
 
 def connect(arena):
